@@ -1,33 +1,21 @@
 /*
  * TESELA_CHECK=access: are kernels' footprints true? Code that was built for it calls cpu_check_access before each
  * access to memory. The address says which arguments' memory that is; one of these must have claimed the bytes. A
- * shadow of each argument that is said to be surely written notes what was stored, and is looked through at the
- * launch's end.
+ * shadow of each argument notes what was touched. At the launch's end it is looked through for what is said to be
+ * surely written, and how much was touched of what was claimed is told (check_tell.c).
  */
 #include "cpu_device/check.h"
 
 #include "base/log.h"
+#include "cpu_device/check_shadow.h"
 #include "facts/kernel_facts.h"
 #include "footprint/evaluate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One argument's memory. */
-struct checked {
-    const char *begin; /* NULL: the argument is none, or is shared virtual memory, of which anything may be touched */
-    uint64_t size;     /* bytes */
-    _Atomic uint8_t *stored; /* of each byte: was it written? NULL: nothing is said to be surely written */
-};
-
-struct cpu_check {
-    const struct tsl_kernel_facts *facts;
-    const char *kernel;
-    atomic_bool told; /* one fault of a launch is enough */
-    unsigned n;
-    struct checked *arguments;          /* n */
-    struct tsl_argument_touch *touches; /* n */
-};
+/* Is what this thread runs in the first half of its launch (struct cpu_check)? */
+static _Thread_local bool in_half;
 
 /* ---- Sets -------------------------------------------------------------------------------------------------------- */
 
@@ -61,14 +49,14 @@ static bool set_covers(const struct tsl_byte_set *set, uint64_t begin, uint64_t 
 }
 
 /* The first byte of the set that was not stored; false: all were. */
-static bool find_unstored(const struct checked *argument, const struct tsl_byte_set *sure, uint64_t *byte)
+static bool find_unstored(const struct cpu_checked *argument, const struct tsl_byte_set *sure, uint64_t *byte)
 {
     for (unsigned b = 0; b < sure->n; b++) {
         const struct tsl_byte_box *box = &sure->boxes[b];
         for (uint64_t i = 0; i < box->count[0] * box->count[1]; i++)
             for (uint64_t k = 0; k < box->width; k++) {
                 *byte = box->offset + i % box->count[0] * box->stride[0] + i / box->count[0] * box->stride[1] + k;
-                if (*byte >= argument->size || !atomic_load_explicit(&argument->stored[*byte], memory_order_relaxed))
+                if (*byte >= argument->size || !(cpu_shadow_marks(argument, *byte) & CPU_SHADOW_STORED))
                     return true;
             }
     }
@@ -77,7 +65,7 @@ static bool find_unstored(const struct checked *argument, const struct tsl_byte_
 
 /* ---- Accesses ---------------------------------------------------------------------------------------------------- */
 
-static const char *name_of(const struct cpu_check *check, unsigned i)
+const char *cpu_check_name(const struct cpu_check *check, unsigned i)
 {
     return check->facts->args[i].name ? check->facts->args[i].name : "?";
 }
@@ -91,7 +79,7 @@ static void tell_unclaimed(struct cpu_check *check, unsigned i, uint64_t offset,
             "TESELA_CHECK: kernel %s %s %llu bytes at offset %llu of argument %u (%s), line %u, which its footprint "
             "doesn't say: please report this",
             check->kernel, kind & TSL_WG_CHECK_WRITE ? "writes" : "reads", (unsigned long long)size,
-            (unsigned long long)offset, i, name_of(check, i), line);
+            (unsigned long long)offset, i, cpu_check_name(check, i), line);
 }
 
 static bool is_claimed(const struct tsl_argument_touch *touch, uint64_t offset, uint64_t size, uint32_t kind)
@@ -102,10 +90,30 @@ static bool is_claimed(const struct tsl_argument_touch *touch, uint64_t offset, 
            (!(kind & TSL_WG_CHECK_WRITE) || set_covers(&touch->write, offset, size));
 }
 
-static void note_stored(const struct checked *argument, uint64_t offset, uint64_t size)
+static uint8_t marks_of(uint32_t kind)
 {
-    for (uint64_t i = 0; argument->stored && i < size; i++)
-        atomic_store_explicit(&argument->stored[offset + i], 1, memory_order_relaxed);
+    uint8_t marks = kind & TSL_WG_CHECK_WRITE ? CPU_SHADOW_WRITTEN : CPU_SHADOW_READ;
+
+    if (kind & TSL_WG_CHECK_ATOMIC)
+        marks |= CPU_SHADOW_READ;
+    return in_half ? (uint8_t)(marks << CPU_SHADOW_IN_HALF) : marks;
+}
+
+static void add_marks(const struct cpu_checked *argument, uint64_t offset, uint64_t size, uint8_t marks)
+{
+    for (uint64_t i = offset; argument->shadow && i < offset + size; i++)
+        if ((cpu_shadow_marks(argument, i) & marks) != marks)
+            atomic_fetch_or_explicit(&argument->shadow[i], marks, memory_order_relaxed);
+}
+
+/* Marks are of bytes that are claimed, so those that have them need not be looked up again. */
+static bool has_marks(const struct cpu_checked *argument, uint64_t offset, uint64_t size, uint8_t marks)
+{
+    bool has = argument->shadow;
+
+    for (uint64_t i = offset; has && i < offset + size; i++)
+        has = (cpu_shadow_marks(argument, i) & marks) == marks;
+    return has;
 }
 
 void cpu_check_access(const struct tsl_wg_launch *wg, const void *address, uint64_t size, uint32_t kind, uint32_t line)
@@ -114,20 +122,43 @@ void cpu_check_access(const struct tsl_wg_launch *wg, const void *address, uint6
     unsigned first = check ? check->n : 0;
     bool claimed = false;
 
-    for (unsigned i = 0; check && i < check->n; i++) {
-        const struct checked *argument = &check->arguments[i];
+    for (unsigned i = 0; check && size && i < check->n; i++) {
+        const struct cpu_checked *argument = &check->arguments[i];
         uint64_t offset = (uint64_t)((const char *)address - argument->begin);
+        uint8_t marks = marks_of(kind);
 
         if (!argument->begin || offset >= argument->size || size > argument->size - offset)
             continue;
         first = first < i ? first : i;
-        claimed |= is_claimed(&check->touches[i], offset, size, kind);
+        if (has_marks(argument, offset, size, marks)) {
+            claimed = true;
+        } else if (is_claimed(&check->touches[i], offset, size, kind)) {
+            claimed = true;
+            add_marks(argument, offset, size, marks);
+        }
         if (kind == TSL_WG_CHECK_WRITE)
-            note_stored(argument, offset, size);
+            add_marks(argument, offset, size, CPU_SHADOW_STORED);
     }
     if (check && first < check->n && !claimed)
         tell_unclaimed(check, first, (uint64_t)((const char *)address - check->arguments[first].begin), size, kind,
                        line);
+}
+
+/* Groups from the first one on, along a dimension, that are in the same half as that one. */
+static uint64_t enter_half(const struct cpu_check *check, unsigned dimension, uint64_t first, uint64_t n)
+{
+    if (check->half != dimension)
+        return n;
+    in_half = first < check->half_end;
+    return in_half && n > check->half_end - first ? check->half_end - first : n;
+}
+
+uint64_t cpu_check_enter(const struct cpu_check *check, uint64_t x, uint64_t n, uint64_t y, uint64_t z)
+{
+    in_half = false;
+    enter_half(check, 1, y, 1);
+    enter_half(check, 2, z, 1);
+    return enter_half(check, 0, x, n);
 }
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
@@ -153,29 +184,51 @@ static void look_at_arguments(struct cpu_check *check, const struct tsl_bound_ar
         const struct tsl_bound_arg *bound = &args->args[i];
         const struct cpu_mem *mem = bound->kind == TSL_ARG_MEM ? (const struct cpu_mem *)bound->mem : NULL;
 
-        if (mem && !mem->image.element_size) {
+        if (mem) {
             check->arguments[i].begin = mem->data;
             check->arguments[i].size = values[i].memory = mem->base.size;
         }
-        if (bound->kind == TSL_ARG_VALUE) {
+        if (mem && mem->image.element_size) {
+            values[i].value = &mem->image;
+            values[i].size = sizeof(mem->image);
+            values[i].pixels = &mem->pixels;
+        } else if (bound->kind == TSL_ARG_SAMPLER) {
+            check->arguments[i].sampler = tsl_kc_sampler(bound->value);
+            values[i].value = &check->arguments[i].sampler;
+            values[i].size = sizeof(check->arguments[i].sampler);
+        } else if (bound->kind == TSL_ARG_VALUE) {
             values[i].value = bound->value;
             values[i].size = bound->size;
         }
     }
 }
 
+/* Of what is surely written, and where how much is touched is told of all. */
 static bool make_shadows(struct cpu_check *check)
 {
     for (unsigned i = 0; i < check->n; i++) {
-        struct checked *argument = &check->arguments[i];
+        struct cpu_checked *argument = &check->arguments[i];
 
-        if (!argument->begin || !check->touches[i].sure.n)
+        if (!argument->begin || (!check->touches[i].sure.n && !check->tells))
             continue;
-        argument->stored = calloc(argument->size, 1);
-        if (!argument->stored)
+        argument->shadow = calloc(argument->size + 1, 1);
+        if (!argument->shadow)
             return false;
     }
     return true;
+}
+
+static struct cpu_check *create(const struct cpu_launch *launch, const struct tsl_kernel_facts *facts, unsigned n)
+{
+    struct cpu_check *check = calloc(1, sizeof(*check));
+
+    if (!check)
+        return NULL;
+    *check = (struct cpu_check){.facts = facts, .kernel = launch->code->name, .n = n, .half = 3};
+    check->tells = tsl_log_on(TSL_LOG_IN_DRIVER, TSL_LOG_DEBUG);
+    check->arguments = calloc(n + 1, sizeof(*check->arguments));
+    check->touches = calloc(n + 1, sizeof(*check->touches));
+    return check;
 }
 
 cl_int cpu_check_begin(struct cpu_launch *launch, const struct tsl_kernel_facts *facts,
@@ -184,26 +237,21 @@ cl_int cpu_check_begin(struct cpu_launch *launch, const struct tsl_kernel_facts 
     struct tsl_window window;
     struct tsl_argument_value *values;
     struct cpu_check *check;
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
 
     if (!facts->footprint)
         return CL_SUCCESS;
-    check = calloc(1, sizeof(*check));
+    check = launch->check = create(launch, facts, args->n);
     values = calloc(args->n + 1, sizeof(*values));
-    if (check) {
-        *check = (struct cpu_check){.facts = facts, .kernel = launch->code->name, .n = args->n};
-        check->arguments = calloc(args->n + 1, sizeof(*check->arguments));
-        check->touches = calloc(args->n + 1, sizeof(*check->touches));
+    if (check && values && check->arguments && check->touches) {
+        look_at_arguments(check, args, values);
+        window = window_of(launch);
+        tsl_footprint_evaluate(facts->footprint, &window, values, check->touches);
+        if (make_shadows(check) && (!check->tells || cpu_check_choose_half(check, &window, values)))
+            error = CL_SUCCESS;
     }
-    launch->check = check;
-    if (!check || !values || !check->arguments || !check->touches) {
-        free(values);
-        return CL_OUT_OF_HOST_MEMORY;
-    }
-    look_at_arguments(check, args, values);
-    window = window_of(launch);
-    tsl_footprint_evaluate(facts->footprint, &window, values, check->touches);
     free(values);
-    return make_shadows(check) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    return error;
 }
 
 static void tell_unstored(struct cpu_check *check, unsigned i, uint64_t byte)
@@ -213,7 +261,7 @@ static void tell_unstored(struct cpu_check *check, unsigned i, uint64_t byte)
     tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR,
             "TESELA_CHECK: kernel %s never wrote byte %llu of argument %u (%s), which its footprint says it surely "
             "does: please report this",
-            check->kernel, (unsigned long long)byte, i, name_of(check, i));
+            check->kernel, (unsigned long long)byte, i, cpu_check_name(check, i));
 }
 
 cl_int cpu_check_end(const struct cpu_launch *launch, cl_int status)
@@ -222,18 +270,21 @@ cl_int cpu_check_end(const struct cpu_launch *launch, cl_int status)
     uint64_t byte;
 
     for (unsigned i = 0; check && status == CL_COMPLETE && i < check->n; i++)
-        if (check->arguments[i].stored && find_unstored(&check->arguments[i], &check->touches[i].sure, &byte))
+        if (check->arguments[i].shadow && find_unstored(&check->arguments[i], &check->touches[i].sure, &byte))
             tell_unstored(check, i, byte);
+    if (check && check->tells && status == CL_COMPLETE)
+        cpu_check_tell(check);
     return check && status == CL_COMPLETE && atomic_load(&check->told) ? CL_OUT_OF_RESOURCES : status;
 }
 
 void cpu_check_free(struct cpu_check *check)
 {
     for (unsigned i = 0; check && check->arguments && i < check->n; i++)
-        free((void *)(uintptr_t)check->arguments[i].stored);
+        free((void *)(uintptr_t)check->arguments[i].shadow);
     if (check) {
         free(check->arguments);
         free(check->touches);
+        free(check->half_touches);
     }
     free(check);
 }

@@ -10,6 +10,9 @@ cl_int cpu_check_begin(struct cpu_launch *launch, const struct tsl_kernel_facts 
                        const struct tsl_bound_args *args);
 /* What code calls before an access. */
 tsl_wg_check_fn cpu_check_access;
+/* This thread is about to run groups (x … x + n - 1, y, z). Returns how many of them, from the first on, it may run
+ * before it asks again: what is noted of accesses tells the launch's halves apart. */
+uint64_t cpu_check_enter(const struct cpu_check *check, uint64_t x, uint64_t n, uint64_t y, uint64_t z);
 /* All of the launch has run. Returns its status: a fault of the footprint, which was logged, makes a success
  * CL_OUT_OF_RESOURCES. */
 cl_int cpu_check_end(const struct cpu_launch *launch, cl_int status);

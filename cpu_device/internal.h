@@ -113,7 +113,8 @@ struct cpu_mem {
     struct tsl_mem base;
     char *data;
     bool owned;
-    struct tsl_kc_image image; /* of an image: what kernels are given; element_size 0: none */
+    struct tsl_kc_image image;      /* of an image: what kernels are given; element_size 0: none */
+    struct tsl_pixel_layout pixels; /* of an image */
 };
 
 #define CPU_MAX_UNSURE 3u

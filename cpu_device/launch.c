@@ -302,6 +302,21 @@ static uint64_t thread_ns(void)
 /* Bytes. Programs write past the end of private arrays and don't notice; behind the last one is the heap's. */
 #define BEHIND_SCRATCH 1024u
 
+/* Groups of a row: first … first + n - 1, counted from the window's first. */
+static cl_int run_row(struct cpu_launch *launch, const struct cpu_version *version, struct tsl_wg_thread *thread,
+                      uint64_t first, uint64_t n, uint64_t row)
+{
+    const uint64_t y = launch->begin[1] + row % launch->count[1], z = launch->begin[2] + row / launch->count[1];
+    uint64_t x = launch->begin[0] + first, now;
+    cl_int error = CL_SUCCESS;
+
+    for (; n && !error; x += now, n -= now) {
+        now = launch->check ? cpu_check_enter(launch->check, x, n, y, z) : n;
+        error = cpu_fault_run(launch, version, thread, x, now, y, z);
+    }
+    return error;
+}
+
 cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece)
 {
     uint64_t row = piece / launch->n_chunks * launch->rows, end = min(row + launch->rows, launch->n_rows);
@@ -322,8 +337,7 @@ cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint
     if (version.trial)
         own = thread_ns();
     for (; row < end && !error; row++)
-        error = cpu_fault_run(launch, &version, &worker->thread, launch->begin[0] + first, n,
-                              launch->begin[1] + row % launch->count[1], launch->begin[2] + row / launch->count[1]);
+        error = run_row(launch, &version, &worker->thread, first, n, row);
     took = tsl_clock_ns() - begin;
     learn(launch->kernel, took, n_groups);
     cpu_special_learn(launch->special, &version, version.trial ? thread_ns() - own : took, n_groups);

@@ -75,6 +75,7 @@ static void describe(struct tsl_mem *mem, const struct tsl_image_desc *desc)
     struct cpu_mem *m = (struct cpu_mem *)mem;
 
     m->image = tsl_kc_image_of(desc, (uintptr_t)m->data);
+    m->pixels = tsl_image_pixels(desc);
 }
 
 cl_int cpu_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags, void *host,

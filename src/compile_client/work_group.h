@@ -33,8 +33,8 @@ typedef int tsl_wg_print_fn(const struct tsl_wg_launch *launch, const struct tsl
 
 /*
  * What a kernel that was built with TSL_WG_CHECK_OPTION calls before each access to memory that may be an argument's:
- * bytes [address, address + size); kind: TSL_WG_CHECK_ bits, none for a read; line: of the source, 0 if unknown. Called
- * from several threads at once.
+ * bytes [address, address + size), none where a pixel lies beside its image; kind: TSL_WG_CHECK_ bits, none for a read;
+ * line: of the source, 0 if unknown. Called from several threads at once.
  */
 #define TSL_WG_CHECK_OPTION "-tesela-check-access"
 #define TSL_WG_CHECK_WRITE  1u

@@ -1,11 +1,17 @@
 /* The check of kernels' accesses (cpu_device/check.c): what lies outside a footprint, and what is said to be written
  * and isn't, fails the launch; what is as the footprint says doesn't. */
+/* variant: quiet TESELA_LOG=off */
+/* variant: telling TESELA_LOG=driver:debug */
 #include "test.h"
 
+#include "caught.h"
 #include "cpu_device/check.h"
 #include "cpu_device/program.h"
 #include "facts/kernel_facts.h"
 #include "footprint/format.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define N 64u
 
@@ -132,12 +138,52 @@ static void other_memory_is_no_matter(void **state)
     assert_int_equal(end(rig), CL_COMPLETE);
 }
 
+/* How much of what is claimed is touched, where the log asks for it: here the half of groups 0 and 1. */
+static void what_is_touched_is_told(void **state)
+{
+    const char *setting = getenv("TESELA_LOG");
+    char *text;
+
+    catch_stderr();
+    struct rig *rig = begin(state);
+    for (unsigned i = 0; i < N; i++) {
+        assert_int_equal(cpu_check_enter(rig->launch.check, i / 16, 1, 0, 0), 1);
+        cpu_check_access(&rig->launch.wg, &in[i], 4, 0, 1);
+        cpu_check_access(&rig->launch.wg, &out[i], 4, TSL_WG_CHECK_WRITE, 1);
+    }
+    end(rig);
+    text = release_stderr();
+    if (setting && strcmp(setting, "driver:debug") == 0) {
+        assert_non_null(strstr(text, "access: kernel k argument 0 (?): read 256 of 256 bytes claimed; "
+                                     "the first half of the work-groups 128 of 128\n"));
+        assert_non_null(strstr(text, "access: kernel k argument 1 (?): wrote 256 of 256 bytes claimed, 256 surely; "
+                                     "the first half of the work-groups 128 of 128\n"));
+    } else {
+        assert_string_equal(text, "");
+    }
+    free(text);
+}
+
+/* A row of groups is run in pieces that are in one half each. */
+static void halves_end_pieces(void **state)
+{
+    struct rig *rig = begin(state);
+    const char *setting = getenv("TESELA_LOG");
+    bool tells = setting && strcmp(setting, "driver:debug") == 0;
+
+    assert_int_equal(cpu_check_enter(rig->launch.check, 1, 3, 0, 0), tells ? 1 : 3);
+    assert_int_equal(cpu_check_enter(rig->launch.check, 2, 2, 0, 0), 2);
+    run(rig, N, 0);
+    assert_int_equal(end(rig), CL_COMPLETE);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_said_passes), cmocka_unit_test(reads_beyond_fail),
         cmocka_unit_test(writes_beyond_fail),  cmocka_unit_test(writes_of_what_is_read_fail),
         cmocka_unit_test(missing_writes_fail), cmocka_unit_test(other_memory_is_no_matter),
+        cmocka_unit_test(halves_end_pieces),   cmocka_unit_test(what_is_touched_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

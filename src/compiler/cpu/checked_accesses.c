@@ -1,5 +1,6 @@
 #include "compiler/cpu/checked_accesses.h"
 
+#include "compile_client/kernel_image.h"
 #include "compile_client/work_group.h"
 #include "compiler/support/llvm.h"
 #include "compiler/workgroup/ir.h"
@@ -93,6 +94,66 @@ static void check_block(const struct checker *c, LLVMValueRef call)
         check(c, call, LLVMGetOperand(call, 1), size, 0);
 }
 
+/* A field of what describes an image, as a number of 64 bits. */
+static LLVMValueRef field_of(const struct checker *c, LLVMValueRef image, size_t offset, LLVMTypeRef type)
+{
+    LLVMValueRef at = LLVMConstInt(c->i64, offset, false);
+    LLVMValueRef field = LLVMBuildLoad2(c->builder, type, LLVMBuildGEP2(c->builder, c->i8, image, &at, 1, ""), "");
+
+    return LLVMBuildIntCast2(c->builder, field, c->i64, false, "");
+}
+
+/* A pixel's coordinate as a number of 64 bits; *inside: are all so far, of which NULL is none, in the image? */
+static LLVMValueRef coordinate_of(const struct checker *c, LLVMValueRef coordinate, LLVMValueRef size,
+                                  LLVMValueRef *inside)
+{
+    LLVMValueRef wide = LLVMBuildIntCast2(c->builder, coordinate, c->i64, false, "");
+    LLVMValueRef here = LLVMBuildICmp(c->builder, LLVMIntULT, wide, size, "");
+
+    *inside = *inside ? LLVMBuildAnd(c->builder, *inside, here, "") : here;
+    return wide;
+}
+
+/* A pixel by integer coordinates: (image, x, y, z, ...). Outside the image no byte is touched. */
+static void check_pixel(const struct checker *c, LLVMValueRef call, unsigned kind)
+{
+    static const struct {
+        size_t size, step;
+    } fields[] = {
+        {offsetof(struct tsl_kc_image, width), offsetof(struct tsl_kc_image, element_size)},
+        {offsetof(struct tsl_kc_image, height), offsetof(struct tsl_kc_image, row_pitch)},
+        {offsetof(struct tsl_kc_image, depth), offsetof(struct tsl_kc_image, slice_pitch)},
+    };
+    LLVMValueRef image = LLVMGetOperand(call, 0), inside = NULL, address, size;
+
+    LLVMPositionBuilderBefore(c->builder, call);
+    address = field_of(c, image, offsetof(struct tsl_kc_image, data), c->i64);
+    for (unsigned d = 0; d < 3; d++) {
+        LLVMValueRef n = field_of(c, image, fields[d].size, c->i32), at;
+        LLVMValueRef step = field_of(c, image, fields[d].step, d ? c->i64 : c->i32);
+
+        if (d == 2)
+            n = LLVMBuildMul(c->builder, n, field_of(c, image, offsetof(struct tsl_kc_image, array_size), c->i32), "");
+        at = coordinate_of(c, LLVMGetOperand(call, d + 1), n, &inside);
+        address = LLVMBuildAdd(c->builder, address, LLVMBuildMul(c->builder, at, step, ""), "");
+    }
+    size = field_of(c, image, offsetof(struct tsl_kc_image, element_size), c->i32);
+    size = LLVMBuildSelect(c->builder, inside, size, LLVMConstInt(c->i64, 0, false), "");
+    put_call(c, call, &(struct access){LLVMBuildIntToPtr(c->builder, address, c->pointer, ""), size, kind});
+}
+
+static void check_call(const struct checker *c, LLVMValueRef call)
+{
+    LLVMValueRef callee = kc_callee(call);
+
+    if (callee && kc_name_begins(callee, "__tsl_called_image_load"))
+        check_pixel(c, call, 0);
+    else if (callee && kc_name_begins(callee, "__tsl_called_image_store"))
+        check_pixel(c, call, TSL_WG_CHECK_WRITE);
+    else
+        check_block(c, call);
+}
+
 static void check_instruction(const struct checker *c, LLVMValueRef at)
 {
     if (LLVMIsALoadInst(at))
@@ -103,7 +164,7 @@ static void check_instruction(const struct checker *c, LLVMValueRef at)
         check(c, at, LLVMGetOperand(at, 0), size_of(c, LLVMTypeOf(LLVMGetOperand(at, 1))),
               TSL_WG_CHECK_WRITE | TSL_WG_CHECK_ATOMIC);
     else if (LLVMIsACallInst(at))
-        check_block(c, at);
+        check_call(c, at);
 }
 
 void kc_check_accesses(LLVMValueRef kernel)

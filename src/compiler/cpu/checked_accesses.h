@@ -3,7 +3,7 @@
  * check function (compile_client/work_group.h), which compares it with the kernel's footprint.
  *
  * The calls are put in after the footprint was made of the same code, and before the work-group pass. Accesses inside
- * built-in functions that stay calls aren't seen.
+ * built-in functions that stay calls aren't seen, but for pixels at integer coordinates.
  */
 #ifndef KC_CPU_CHECKED_ACCESSES_H
 #define KC_CPU_CHECKED_ACCESSES_H

@@ -1,0 +1,55 @@
+/*
+ * What the check of a launch's accesses knows while the launch runs (check.c), and what it tells at the end
+ * (check_tell.c).
+ */
+#ifndef TSL_CPU_DEVICE_CHECK_SHADOW_H
+#define TSL_CPU_DEVICE_CHECK_SHADOW_H
+
+#include "cpu_device/internal.h"
+#include "footprint/evaluate.h"
+
+/* Marks of a byte. READ and WRITTEN: by work-groups that are not in the first half; shifted by IN_HALF: by those that
+ * are. Such bytes are claimed. */
+#define CPU_SHADOW_READ    1u
+#define CPU_SHADOW_WRITTEN 2u
+#define CPU_SHADOW_IN_HALF 2
+#define CPU_SHADOW_STORED  16u /* by a plain store */
+
+/* One argument's memory. */
+struct cpu_checked {
+    const char *begin; /* NULL: the argument is none, or is shared virtual memory, of which anything may be touched */
+    uint64_t size;     /* bytes */
+    _Atomic uint8_t *shadow; /* a byte of marks for each; NULL: nobody looks at them */
+    uint64_t sampler;        /* of a sampler: what kernels see */
+};
+
+struct cpu_check {
+    const struct tsl_kernel_facts *facts;
+    const char *kernel;
+    atomic_bool told; /* one fault of a launch is enough */
+    unsigned n;
+    struct cpu_checked *arguments;      /* n */
+    struct tsl_argument_touch *touches; /* n */
+    bool tells;                         /* how much is touched */
+    /* If it tells: the first half of the work-groups, along the dimension in which the halves are said to write, then
+     * to read, the fewest bytes. */
+    unsigned half;                           /* 3: no dimension has two groups */
+    uint64_t half_end;                       /* the group behind the first half */
+    struct tsl_argument_touch *half_touches; /* n; of it, where half isn't 3 */
+};
+
+static inline uint8_t cpu_shadow_marks(const struct cpu_checked *argument, uint64_t byte)
+{
+    return atomic_load_explicit(&argument->shadow[byte], memory_order_relaxed);
+}
+
+/* The argument's name, "?" where it isn't known. */
+const char *cpu_check_name(const struct cpu_check *check, unsigned i);
+
+/* Sets half, half_end and half_touches. False: no memory. */
+bool cpu_check_choose_half(struct cpu_check *check, const struct tsl_window *window,
+                           const struct tsl_argument_value *values);
+/* Logs for each argument and direction how many bytes were touched and claimed. */
+void cpu_check_tell(const struct cpu_check *check);
+
+#endif
