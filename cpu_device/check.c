@@ -19,8 +19,8 @@ static _Thread_local bool in_half;
 
 /* ---- Sets -------------------------------------------------------------------------------------------------------- */
 
-/* Is byte `at` in the box? */
-static bool box_has(const struct tsl_byte_box *box, uint64_t at)
+/* Are bytes [at, at + size) in one row of the box? */
+static bool box_has(const struct tsl_byte_box *box, uint64_t at, uint64_t size)
 {
     if (at < box->offset)
         return false;
@@ -29,21 +29,23 @@ static bool box_has(const struct tsl_byte_box *box, uint64_t at)
         uint64_t i = box->count[d] > 1 ? at / box->stride[d] : 0;
         at -= (i < box->count[d] ? i : box->count[d] - 1) * box->stride[d];
     }
-    return at < box->width;
+    return at < box->width && size <= box->width - at;
 }
 
-static bool set_has(const struct tsl_byte_set *set, uint64_t at)
+static bool set_has(const struct tsl_byte_set *set, uint64_t at, uint64_t size)
 {
     for (unsigned i = 0; i < set->n; i++)
-        if (box_has(&set->boxes[i], at))
+        if (box_has(&set->boxes[i], at, size))
             return true;
     return set->unknown;
 }
 
 static bool set_covers(const struct tsl_byte_set *set, uint64_t begin, uint64_t size)
 {
+    if (set_has(set, begin, size))
+        return true;
     for (uint64_t i = 0; i < size; i++)
-        if (!set_has(set, begin + i))
+        if (!set_has(set, begin + i, 1))
             return false;
     return true;
 }
@@ -53,12 +55,13 @@ static bool find_unstored(const struct cpu_checked *argument, const struct tsl_b
 {
     for (unsigned b = 0; b < sure->n; b++) {
         const struct tsl_byte_box *box = &sure->boxes[b];
-        for (uint64_t i = 0; i < box->count[0] * box->count[1]; i++)
-            for (uint64_t k = 0; k < box->width; k++) {
-                *byte = box->offset + i % box->count[0] * box->stride[0] + i / box->count[0] * box->stride[1] + k;
+        for (uint64_t i = 0; i < box->count[0] * box->count[1]; i++) {
+            const uint64_t row = box->offset + i % box->count[0] * box->stride[0] + i / box->count[0] * box->stride[1];
+
+            for (*byte = row; *byte < row + box->width; (*byte)++)
                 if (*byte >= argument->size || !(cpu_shadow_marks(argument, *byte) & CPU_SHADOW_STORED))
                     return true;
-            }
+        }
     }
     return false;
 }
@@ -101,7 +104,7 @@ static uint8_t marks_of(uint32_t kind)
 
 static void add_marks(const struct cpu_checked *argument, uint64_t offset, uint64_t size, uint8_t marks)
 {
-    for (uint64_t i = offset; argument->shadow && i < offset + size; i++)
+    for (uint64_t i = offset; i < offset + size; i++)
         if ((cpu_shadow_marks(argument, i) & marks) != marks)
             atomic_fetch_or_explicit(&argument->shadow[i], marks, memory_order_relaxed);
 }
@@ -109,23 +112,22 @@ static void add_marks(const struct cpu_checked *argument, uint64_t offset, uint6
 /* Marks are of bytes that are claimed, so those that have them need not be looked up again. */
 static bool has_marks(const struct cpu_checked *argument, uint64_t offset, uint64_t size, uint8_t marks)
 {
-    bool has = argument->shadow;
-
-    for (uint64_t i = offset; has && i < offset + size; i++)
-        has = (cpu_shadow_marks(argument, i) & marks) == marks;
-    return has;
+    for (uint64_t i = offset; i < offset + size; i++)
+        if ((cpu_shadow_marks(argument, i) & marks) != marks)
+            return false;
+    return true;
 }
 
 void cpu_check_access(const struct tsl_wg_launch *wg, const void *address, uint64_t size, uint32_t kind, uint32_t line)
 {
     struct cpu_check *check = ((struct cpu_launch *)wg->user)->check;
+    const uint8_t marks = marks_of(kind) | (kind == TSL_WG_CHECK_WRITE ? CPU_SHADOW_STORED : 0);
     unsigned first = check ? check->n : 0;
     bool claimed = false;
 
     for (unsigned i = 0; check && size && i < check->n; i++) {
         const struct cpu_checked *argument = &check->arguments[i];
         uint64_t offset = (uint64_t)((const char *)address - argument->begin);
-        uint8_t marks = marks_of(kind);
 
         if (!argument->begin || offset >= argument->size || size > argument->size - offset)
             continue;
@@ -135,9 +137,9 @@ void cpu_check_access(const struct tsl_wg_launch *wg, const void *address, uint6
         } else if (is_claimed(&check->touches[i], offset, size, kind)) {
             claimed = true;
             add_marks(argument, offset, size, marks);
-        }
-        if (kind == TSL_WG_CHECK_WRITE)
+        } else if (kind == TSL_WG_CHECK_WRITE) {
             add_marks(argument, offset, size, CPU_SHADOW_STORED);
+        }
     }
     if (check && first < check->n && !claimed)
         tell_unclaimed(check, first, (uint64_t)((const char *)address - check->arguments[first].begin), size, kind,
@@ -203,13 +205,12 @@ static void look_at_arguments(struct cpu_check *check, const struct tsl_bound_ar
     }
 }
 
-/* Of what is surely written, and where how much is touched is told of all. */
 static bool make_shadows(struct cpu_check *check)
 {
     for (unsigned i = 0; i < check->n; i++) {
         struct cpu_checked *argument = &check->arguments[i];
 
-        if (!argument->begin || (!check->touches[i].sure.n && !check->tells))
+        if (!argument->begin)
             continue;
         argument->shadow = calloc(argument->size + 1, 1);
         if (!argument->shadow)

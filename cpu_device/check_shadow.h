@@ -14,12 +14,13 @@
 #define CPU_SHADOW_WRITTEN 2u
 #define CPU_SHADOW_IN_HALF 2
 #define CPU_SHADOW_STORED  16u /* by a plain store */
+#define CPU_SHADOW_COUNTED 32u /* while the bytes of boxes are counted, at the end */
 
 /* One argument's memory. */
 struct cpu_checked {
     const char *begin; /* NULL: the argument is none, or is shared virtual memory, of which anything may be touched */
     uint64_t size;     /* bytes */
-    _Atomic uint8_t *shadow; /* a byte of marks for each; NULL: nobody looks at them */
+    _Atomic uint8_t *shadow; /* a byte of marks for each; NULL where begin is */
     uint64_t sampler;        /* of a sampler: what kernels see */
 };
 

@@ -13,16 +13,6 @@
 
 #define MAX_TEXT (TSL_FOOTPRINT_MAX_TEXT + 64u)
 
-static uint64_t size_of(const struct tsl_byte_set *set, uint64_t memory)
-{
-    uint64_t size = tsl_byte_set_size(set, memory), begin, end;
-
-    if (!tsl_byte_set_hull(set, memory, &begin, &end))
-        return 0;
-    /* Boxes that meet are counted twice. */
-    return size < end - begin ? size : end - begin;
-}
-
 /* ---- The half ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t sum_of(const struct cpu_check *check, const struct tsl_argument_touch *touches, bool writes)
@@ -31,7 +21,7 @@ static uint64_t sum_of(const struct cpu_check *check, const struct tsl_argument_
 
     for (unsigned i = 0; i < check->n; i++)
         if (check->arguments[i].begin)
-            sum += size_of(writes ? &touches[i].write : &touches[i].read, check->arguments[i].size);
+            sum += tsl_byte_set_size(writes ? &touches[i].write : &touches[i].read, check->arguments[i].size);
     return sum;
 }
 
@@ -76,6 +66,40 @@ struct account {
     uint64_t touched, claimed, half_touched, half_claimed; /* bytes */
 };
 
+/* Sets or takes away the mark of the box' bytes, and returns of how many. */
+static uint64_t turn(const struct cpu_checked *argument, const struct tsl_byte_box *box, bool on)
+{
+    uint64_t n = 0;
+
+    for (uint64_t i = 0; i < box->count[0] * box->count[1]; i++) {
+        const uint64_t row = box->offset + i % box->count[0] * box->stride[0] + i / box->count[0] * box->stride[1];
+
+        for (uint64_t at = row; at < row + box->width; at++) {
+            const uint8_t marks = cpu_shadow_marks(argument, at);
+
+            if (((marks & CPU_SHADOW_COUNTED) != 0) == on)
+                continue;
+            n++;
+            atomic_store_explicit(&argument->shadow[at], marks ^ CPU_SHADOW_COUNTED, memory_order_relaxed);
+        }
+    }
+    return n;
+}
+
+/* Boxes may meet: each byte counts once. */
+static uint64_t size_of(const struct cpu_checked *argument, const struct tsl_byte_set *set)
+{
+    uint64_t size = 0;
+
+    if (set->n <= 1)
+        return tsl_byte_set_size(set, argument->size);
+    for (unsigned i = 0; i < set->n; i++)
+        size += turn(argument, &set->boxes[i], true);
+    for (unsigned i = 0; i < set->n; i++)
+        turn(argument, &set->boxes[i], false);
+    return size;
+}
+
 static void count(const struct cpu_checked *argument, const struct tsl_byte_set *set, uint8_t mark,
                   struct account *account)
 {
@@ -91,14 +115,24 @@ static void count(const struct cpu_checked *argument, const struct tsl_byte_set 
     }
 }
 
-/* Why all of the argument is claimed: " as it isn't known … (line 3: it is loaded from memory)". */
+static bool is_endless(const struct tsl_footprint *footprint, const struct tsl_access *access)
+{
+    for (uint32_t i = 0; i < access->n_loops; i++)
+        if (footprint->loops[access->loops[i]].count == TSL_FOOTPRINT_NONE)
+            return true;
+    return false;
+}
+
+/* Why all of the argument is claimed: " (line 3: it is loaded from memory)". */
 static void say_why(const struct cpu_check *check, uint32_t access, char *text, size_t size)
 {
     const struct tsl_footprint *footprint = check->facts->footprint;
     const struct tsl_access *at = access < footprint->n_accesses ? &footprint->accesses[access] : NULL;
     char address[TSL_FOOTPRINT_MAX_TEXT] = "";
 
-    if (at && !at->why && at->address[0] != TSL_FOOTPRINT_NONE)
+    if (at && is_endless(footprint, at))
+        snprintf(address, sizeof(address), "it isn't known how often a loop around it runs");
+    else if (at && !at->why && at->address[0] != TSL_FOOTPRINT_NONE)
         tsl_footprint_print_node(footprint, at->address[0], address, sizeof(address));
     snprintf(text, size, " (line %" PRIu32 ": %s)", at ? at->line : 0, at && at->why ? at->why : address);
 }
@@ -112,7 +146,7 @@ static void tell(const struct cpu_check *check, unsigned i, const struct account
     if (set->unknown)
         say_why(check, writes ? touch->why_write : touch->why_read, why, sizeof(why));
     if (writes)
-        snprintf(sure, sizeof(sure), ", %" PRIu64 " surely", size_of(&touch->sure, check->arguments[i].size));
+        snprintf(sure, sizeof(sure), ", %" PRIu64 " surely", size_of(&check->arguments[i], &touch->sure));
     if (check->half < 3)
         snprintf(half, sizeof(half), "; the first half of the work-groups %" PRIu64 " of %" PRIu64,
                  account->half_touched, account->half_claimed);
@@ -128,10 +162,10 @@ static void tell_direction(const struct cpu_check *check, unsigned i, bool write
     const struct tsl_argument_touch *touch = &check->touches[i];
     const struct tsl_argument_touch *half = check->half < 3 ? &check->half_touches[i] : NULL;
     const struct tsl_byte_set *set = writes ? &touch->write : &touch->read;
-    struct account account = {.claimed = size_of(set, argument->size)};
+    struct account account = {.claimed = size_of(argument, set)};
 
     if (half)
-        account.half_claimed = size_of(writes ? &half->write : &half->read, argument->size);
+        account.half_claimed = size_of(argument, writes ? &half->write : &half->read);
     count(argument, set, writes ? CPU_SHADOW_WRITTEN : CPU_SHADOW_READ, &account);
     tell(check, i, &account, writes);
 }
