@@ -117,7 +117,7 @@ bool tsl_divide(struct tsl_evaluation *e, struct tsl_form form, int64_t by, stru
             return false;
         *remainder = form;
         take_multiples(&e->now, remainder, by, quotient);
-        range = tsl_form_range(&e->now, remainder);
+        range = tsl_part_range(&e->now, remainder);
         row = tsl_floor_div(range.low, by);
         if (range.high < (row + 1) * by) {
             if (!tsl_range_fits((struct tsl_range){row * by, row * by}) ||

@@ -133,6 +133,10 @@ void tsl_part_constrain(struct tsl_part *part, const struct tsl_form *form);
 /* Is form >= 0 in all of the part, or nowhere? */
 enum tsl_truth tsl_part_knows(const struct tsl_part *part, const struct tsl_form *form);
 
+/* The integers that a settled form stands for, narrowed by constraints on just this form. Empty (low > high): the part
+ * may hold no execution. */
+struct tsl_range tsl_part_range(const struct tsl_part *part, const struct tsl_form *form);
+
 /* Can the part be cut in as many pieces more? */
 bool tsl_has_room(const struct tsl_evaluation *e, unsigned pieces);
 /* A copy of the present part, to be cut; there must be room. tsl_wait leaves it waiting, if it isn't empty. */

@@ -139,6 +139,20 @@ enum tsl_truth tsl_part_knows(const struct tsl_part *part, const struct tsl_form
     return TRUTH_OPEN;
 }
 
+struct tsl_range tsl_part_range(const struct tsl_part *part, const struct tsl_form *form)
+{
+    struct tsl_range range = tsl_form_range(part, form);
+    tsl_wide bound;
+
+    for (unsigned i = 0; i < part->n_constraints; i++) {
+        if (differ_by(part, form, &part->constraints[i], 1, &bound) && bound > range.low)
+            range.low = bound;
+        if (differ_by(part, form, &part->constraints[i], -1, &bound) && bound < range.high)
+            range.high = bound;
+    }
+    return range;
+}
+
 bool tsl_has_room(const struct tsl_evaluation *e, unsigned pieces)
 {
     return e->n_parts + pieces <= MAX_PARTS && e->n_all_parts + pieces <= MAX_ALL_PARTS &&

@@ -746,6 +746,26 @@ static void test_too_much(void **state)
     assert_int_equal(touches[0].sure.n, 0);
 }
 
+/* Each row is turned by its number: out[y * 48 + (x + y) % 48]. What rows write lies in these rows, or at most one
+ * element before: a border's few values may be one range. */
+static void test_turned_rows(void **state)
+{
+    static const struct tsl_window rows = {2, {0, 0, 0}, {48, 6, 1}, {16, 2, 1}, {0, 1, 0}, {3, 1, 1}, false};
+    uint32_t x, y, turned;
+    uint64_t begin, end;
+
+    (void)state;
+    bed_begin(&bed, BED_ARGUMENTS);
+    x = bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 0);
+    y = bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 1);
+    turned = bed_two(&bed, TSL_NODE_UREM, bed_two(&bed, TSL_NODE_ADD, x, y), bed_constant(&bed, 64, 48));
+    store(kernel_index(&bed, y, bed_constant(&bed, 64, 48), turned));
+    evaluate(&rows);
+    assert_true(tsl_byte_set_hull(&touches[0].write, MEMORY, &begin, &end));
+    assert_in_range(begin, 4 * (2 * 48 - 1), 4 * 2 * 48);
+    assert_int_equal(end, 4 * 4 * 48);
+}
+
 /* Work-items 16 to 31 of rows 0 to 3. */
 static const struct tsl_window pixel_window = {2, {0, 0, 0}, {48, 4, 1}, {16, 4, 1}, {1, 0, 0}, {1, 1, 1}, false};
 
@@ -854,10 +874,13 @@ static void test_pixels_beside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_boxes),         cmocka_unit_test(test_unknown_scalars),
-        cmocka_unit_test(test_histogram), cmocka_unit_test(test_constants),     cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_nothing),   cmocka_unit_test(test_too_much),      cmocka_unit_test(test_images),
-        cmocka_unit_test(test_pixels),    cmocka_unit_test(test_pixels_beside), cmocka_unit_test(test_unknown_pixels),
+        cmocka_unit_test(test_kernels),         cmocka_unit_test(test_boxes),
+        cmocka_unit_test(test_unknown_scalars), cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_constants),       cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_nothing),         cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_images),          cmocka_unit_test(test_pixels),
+        cmocka_unit_test(test_pixels_beside),   cmocka_unit_test(test_unknown_pixels),
+        cmocka_unit_test(test_turned_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
