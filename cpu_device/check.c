@@ -127,18 +127,20 @@ void cpu_check_access(const struct tsl_wg_launch *wg, const void *address, uint6
 
     for (unsigned i = 0; check && size && i < check->n; i++) {
         const struct cpu_checked *argument = &check->arguments[i];
-        uint64_t offset = (uint64_t)((const char *)address - argument->begin);
+        uint64_t offset = (uint64_t)((const char *)address - argument->begin), inside;
 
-        if (!argument->begin || offset >= argument->size || size > argument->size - offset)
+        if (!argument->begin || offset >= argument->size)
             continue;
+        /* What lies behind the end is the program's own fault, and no footprint's. */
+        inside = size < argument->size - offset ? size : argument->size - offset;
         first = first < i ? first : i;
-        if (has_marks(argument, offset, size, marks)) {
+        if (has_marks(argument, offset, inside, marks)) {
             claimed = true;
-        } else if (is_claimed(&check->touches[i], offset, size, kind)) {
+        } else if (is_claimed(&check->touches[i], offset, inside, kind)) {
             claimed = true;
-            add_marks(argument, offset, size, marks);
+            add_marks(argument, offset, inside, marks);
         } else if (kind == TSL_WG_CHECK_WRITE) {
-            add_marks(argument, offset, size, CPU_SHADOW_STORED);
+            add_marks(argument, offset, inside, CPU_SHADOW_STORED);
         }
     }
     if (check && first < check->n && !claimed)

@@ -138,6 +138,18 @@ static void other_memory_is_no_matter(void **state)
     assert_int_equal(end(rig), CL_COMPLETE);
 }
 
+/* Stores that begin in a buffer and end behind it write what is of the buffer. */
+static void stores_across_the_end_count(void **state)
+{
+    struct rig *rig = begin(state);
+
+    cpu_check_free(rig->launch.check);
+    rig->mems[1].base.size = 4 * N - 2;
+    assert_int_equal(cpu_check_begin(&rig->launch, &rig->facts, &rig->args), CL_SUCCESS);
+    run(rig, N, 0);
+    assert_int_equal(end(rig), CL_COMPLETE);
+}
+
 /* How much of what is claimed is touched, where the log asks for it: here the half of groups 0 and 1. */
 static void what_is_touched_is_told(void **state)
 {
@@ -180,10 +192,11 @@ static void halves_end_pieces(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_said_passes), cmocka_unit_test(reads_beyond_fail),
-        cmocka_unit_test(writes_beyond_fail),  cmocka_unit_test(writes_of_what_is_read_fail),
-        cmocka_unit_test(missing_writes_fail), cmocka_unit_test(other_memory_is_no_matter),
-        cmocka_unit_test(halves_end_pieces),   cmocka_unit_test(what_is_touched_is_told),
+        cmocka_unit_test(what_is_said_passes),         cmocka_unit_test(reads_beyond_fail),
+        cmocka_unit_test(writes_beyond_fail),          cmocka_unit_test(writes_of_what_is_read_fail),
+        cmocka_unit_test(missing_writes_fail),         cmocka_unit_test(other_memory_is_no_matter),
+        cmocka_unit_test(stores_across_the_end_count), cmocka_unit_test(halves_end_pieces),
+        cmocka_unit_test(what_is_touched_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
