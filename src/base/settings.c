@@ -4,6 +4,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -95,6 +96,84 @@ static void show_members(const struct tsl_settings *settings, const struct varia
     (void)variable;
     for (size_t i = 0; i < settings->n_members; i++)
         fprintf(out, "%s%s", i ? "," : "", settings->members[i]);
+}
+
+/* ---- TESELA_MEMORY ---- */
+
+static void free_memory(struct tsl_settings *settings)
+{
+    for (size_t i = 0; i < settings->n_memory; i++)
+        free(settings->memory[i].member);
+    free(settings->memory);
+    settings->memory = NULL;
+    settings->n_memory = 0;
+}
+
+/* A whole number > 0 of bytes, or with K, M, G or T behind it. */
+static bool read_size(const char *text, size_t length, uint64_t *size)
+{
+    static const char units[] = "KMGT";
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = length == digits + 1 ? strchr(units, text[digits] & ~0x20) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+    if (digits == 0 || digits > 18 || (length != digits && !unit))
+        return false;
+    *size = strtoull(text, NULL, 10);
+    if (*size == 0 || *size > UINT64_MAX >> shift >> 1)
+        return false;
+    *size <<= shift;
+    return true;
+}
+
+/* "cpu=512M". Names may have a '=': the last one counts. Blanks around it are dropped. False: not understood. */
+static bool read_bound(const char *item, size_t length, struct tsl_memory_bound *bound)
+{
+    const char *equals = memrchr(item, '=', length);
+    size_t named = equals ? (size_t)(equals - item) : 0;
+    const char *size = equals ? equals + 1 : "";
+
+    while (named > 0 && (item[named - 1] == ' ' || item[named - 1] == '\t'))
+        named--;
+    size += strspn(size, " \t");
+    if (named == 0 || size > item + length || !read_size(size, (size_t)(item + length - size), &bound->size))
+        return false;
+    bound->member = strndup(item, named);
+    return true;
+}
+
+static bool read_memory(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    /* A text of n characters has at most n + 1 items. */
+    struct tsl_memory_bound *bounds = calloc(strlen(value) + 1, sizeof *bounds);
+    bool good = true;
+
+    (void)variable;
+    settings->memory = bounds;
+    while (bounds && value && good) {
+        size_t length;
+        const char *item = next_item(&value, &length);
+
+        good = length == 0 || read_bound(item, length, &bounds[settings->n_memory]);
+        settings->n_memory += length > 0 && bounds[settings->n_memory].member;
+    }
+    good = good && settings->n_memory > 0;
+    if (!good)
+        free_memory(settings);
+    return good || !bounds;
+}
+
+static void show_memory(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
+{
+    (void)variable;
+    for (size_t i = 0; i < settings->n_memory; i++) {
+        uint64_t size = settings->memory[i].size;
+        unsigned unit = 0;
+
+        for (; unit < 4 && size % 1024 == 0; unit++)
+            size /= 1024;
+        fprintf(out, "%s%s=%" PRIu64 "%.1s", i ? "," : "", settings->memory[i].member, size, &"\0KMGT"[unit]);
+    }
 }
 
 /* ---- TESELA_POLICY ---- */
@@ -324,6 +403,9 @@ static void show_log(const struct tsl_settings *settings, const struct variable 
 static const struct variable variables[] = {
     {"TESELA_MEMBERS", read_members, show_members, 0, NULL,
      "a comma list such as cpu,opencl:0.1,pocl (see `tesela info`)", "all members"},
+    {"TESELA_MEMORY", read_memory, show_memory, 0, NULL,
+     "a comma list of members with a size each, such as cpu=512M,cuda:0=20G (K, M, G and T count in steps of 1024)",
+     "all of each member's memory"},
     {"TESELA_VENDORS", read_text, show_text, FIELD(vendors), NULL, "a folder of .icd files", TSL_VENDORS_DEFAULT},
     {"TESELA_NVIDIA", read_word, show_word, FIELD(nvidia), nvidia_words, "cuda or opencl", "cuda"},
     {"TESELA_CUDA_LIBRARY", read_path, show_text, FIELD(cuda_library), NULL, "a library's whole path, beginning with /",
@@ -429,6 +511,7 @@ void tsl_settings_parse(struct tsl_settings *settings, const char *(*get)(const 
 void tsl_settings_finish(struct tsl_settings *settings)
 {
     free_members(settings);
+    free_memory(settings);
     if (settings->vendors != vendors_default)
         free(settings->vendors);
     free(settings->weights);

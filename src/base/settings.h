@@ -138,9 +138,17 @@ enum tsl_nvidia {
 #define TSL_CHECK_ACCESS    1u /* "access": compare what the built-in CPU's kernels touch with their footprints */
 #define TSL_CHECK_COHERENCE 2u /* "coherence": compare copies that count as equal (graph/coherence.h) */
 
+/* One item of TESELA_MEMORY. */
+struct tsl_memory_bound {
+    char *member;  /* as an item of TESELA_MEMBERS names it */
+    uint64_t size; /* bytes, > 0 */
+};
+
 struct tsl_settings {
     char **members; /* TESELA_MEMBERS: its items, blanks around them dropped, none empty; NULL if n_members is 0 */
     size_t n_members;
+    struct tsl_memory_bound *memory; /* TESELA_MEMORY: its items; NULL if n_memory is 0 */
+    size_t n_memory;
     char *vendors; /* TESELA_VENDORS: folder of .icd files; never NULL, default TSL_VENDORS_DEFAULT */
 
     enum tsl_nvidia nvidia;

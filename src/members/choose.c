@@ -1,5 +1,6 @@
 #include "members/choose.h"
 
+#include "base/settings.h"
 #include "driver/config.h"
 
 #include <stdarg.h>
@@ -199,5 +200,21 @@ void tsl_choose_by_config(struct tsl_found *rows, unsigned n, const struct tsl_c
             leave_out(row, "TESELA_CONFIG does not name it");
         if (row->used && ++n_used > TSL_MAX_MEMBERS)
             leave_out(row, "there are %d members already, no more are possible", TSL_MAX_MEMBERS);
+    }
+}
+
+void tsl_choose_bounds(const struct tsl_found *rows, unsigned n, const struct tsl_memory_bound *items, size_t n_items,
+                       uint64_t *bounds, bool *matched)
+{
+    bool fits[n + 1];
+
+    memset(bounds, 0, n * sizeof(*bounds));
+    for (size_t i = 0; i < n_items; i++) {
+        memset(fits, 0, sizeof(fits));
+        matched[i] = want_those(rows, n, id_begins_with, items[i].member, fits) ||
+                     want_those(rows, n, name_contains, items[i].member, fits);
+        for (unsigned k = 0; k < n; k++)
+            if (fits[k])
+                bounds[k] = items[i].size;
     }
 }

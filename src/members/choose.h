@@ -18,6 +18,13 @@ void tsl_choose(struct tsl_found *rows, unsigned n, char *const *items, size_t n
 struct tsl_config;
 void tsl_choose_by_config(struct tsl_found *rows, unsigned n, const struct tsl_config *config, bool *matched);
 
+/* Sets bounds[i] to the bytes by which TESELA_MEMORY bounds the memory of row i; 0: it doesn't. Of several items that
+ * fit a row the last counts. Items are matched as those of TESELA_MEMBERS are. matched: n_items truth values, all set.
+ */
+struct tsl_memory_bound;
+void tsl_choose_bounds(const struct tsl_found *rows, unsigned n, const struct tsl_memory_bound *items, size_t n_items,
+                       uint64_t *bounds, bool *matched);
+
 /* Do the paths lead to one physical device, as far as their identities tell? */
 bool tsl_same_device(const struct tsl_path *a, const struct tsl_path *b);
 

@@ -245,13 +245,28 @@ const struct tsl_found_list *tsl_members_probe(void)
     return &registry.list;
 }
 
-static void open_row_locked(struct tsl_found *row)
+/* TESELA_MEMORY. A member that works on the host's memory has none of its own to bound, so a bounded one has copies. */
+static void bound_memory_locked(struct tsl_member *member, uint64_t size)
+{
+    struct tsl_member_caps *caps = &member->caps;
+
+    if (!size || size >= caps->memory_size)
+        return;
+    caps->memory_size = size;
+    caps->max_alloc_size = caps->max_alloc_size < size ? caps->max_alloc_size : size;
+    caps->zero_copy = caps->zero_copy_images = false;
+    tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s is used as if it had %llu bytes of memory (TESELA_MEMORY)",
+            member->path->id, (unsigned long long)size);
+}
+
+static void open_row_locked(struct tsl_found *row, uint64_t memory_bound)
 {
     cl_int error = row->path.driver->open(&row->path, &row->member);
     const char *why = registry.why ? registry.why : "";
 
     if (!error) {
         row->member->caps.gates = row->member->caps.gates && tsl_settings()->gates != TSL_GATES_OFF;
+        bound_memory_locked(row->member, memory_bound);
         tsl_image_ask_limits(row->member);
         row->member->index = registry.n_members;
         registry.members[registry.n_members++] = row->member;
@@ -267,15 +282,32 @@ static void open_row_locked(struct tsl_found *row)
     registry.why = NULL;
 }
 
+/* What no device fits is told, and the rest serves. */
+static void find_bounds_locked(uint64_t *bounds)
+{
+    const struct tsl_settings *settings = tsl_settings();
+    bool matched[settings->n_memory + 1];
+
+    tsl_choose_bounds(registry.list.rows, registry.list.n, settings->memory, settings->n_memory, bounds, matched);
+    for (size_t i = 0; i < settings->n_memory; i++)
+        if (!matched[i])
+            tsl_driver_report_error(
+                "TESELA_MEMORY names \"%s\", which fits no device: `tesela info` shows what there is",
+                settings->memory[i].member);
+}
+
 static void open_locked(void)
 {
+    uint64_t bounds[registry.list.n + 1];
+
     if (registry.opened)
         return;
     registry.opened = true;
     set_inside(true);
+    find_bounds_locked(bounds);
     for (unsigned i = 0; i < registry.list.n; i++)
         if (registry.list.rows[i].used)
-            open_row_locked(&registry.list.rows[i]);
+            open_row_locked(&registry.list.rows[i], bounds[i]);
     set_inside(false);
 }
 

@@ -59,6 +59,8 @@ static void print_path(const cJSON *path)
         printf(", %.0f compute unit%s", number(path, "compute_units"), number(path, "compute_units") > 1 ? "s" : "");
     if (number(path, "memory_size") > 0)
         printf(", %.1f GiB", number(path, "memory_size") / (1 << 30));
+    if (number(path, "used_memory_size") < number(path, "memory_size") && number(path, "used_memory_size") > 0)
+        printf(" of which %.3f GiB are used (TESELA_MEMORY)", number(path, "used_memory_size") / (1 << 30));
     putchar('\n');
 }
 

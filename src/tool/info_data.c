@@ -56,6 +56,7 @@ static void add_members(cJSON *info)
         cJSON *object = describe_path(members[i]->path);
 
         cJSON_AddNumberToObject(object, "index", members[i]->index);
+        cJSON_AddNumberToObject(object, "used_memory_size", (double)members[i]->caps.memory_size);
         cJSON_AddBoolToObject(object, "zero_copy", members[i]->caps.zero_copy);
         cJSON_AddNumberToObject(object, "speed", members[i]->caps.speed);
         cJSON_AddItemToArray(array, object);

@@ -103,6 +103,24 @@ static void unusable_paths_do_not_stand_in_the_way(void **state)
     forget(rows, 2);
 }
 
+/* Named as in TESELA_MEMBERS; the last item that fits counts. */
+static void bounds_are_found_by_name(void **state)
+{
+    const struct tsl_found rows[] = {row("opencl:0.0", "A", "big cpu", 1), row("cpu", "T", "cores", 1),
+                                     row("cuda:0", "N", "H200", 1)};
+    const struct tsl_memory_bound items[] = {
+        {(char *)"H200", 5}, {(char *)"cpu", 7}, {(char *)"cuda", 9}, {(char *)"none", 1}};
+    uint64_t bounds[3];
+    bool matched[4];
+
+    (void)state;
+    tsl_choose_bounds(rows, 3, items, 4, bounds, matched);
+    assert_int_equal(bounds[0], 0);
+    assert_int_equal(bounds[1], 7);
+    assert_int_equal(bounds[2], 9);
+    assert_true(matched[0] && matched[1] && matched[2] && !matched[3]);
+}
+
 static void identities_are_compared_as_far_as_they_are_known(void **state)
 {
     struct tsl_found a = row("a:0", "A", "x", 0), b = row("b:0", "B", "y", 0);
@@ -397,6 +415,7 @@ int main(void)
         cmocka_unit_test(each_device_serves_once_by_its_best_path),
         cmocka_unit_test(paths_that_stand_no_other_serve_alone),
         cmocka_unit_test(unusable_paths_do_not_stand_in_the_way),
+        cmocka_unit_test(bounds_are_found_by_name),
         cmocka_unit_test(identities_are_compared_as_far_as_they_are_known),
         cmocka_unit_test(names_choose_by_id_and_by_part_of_a_name),
         cmocka_unit_test(no_more_members_than_fit),

@@ -87,6 +87,25 @@ static void members(void **state)
     tsl_settings_finish(&settings);
 }
 
+static void memory(void **state)
+{
+    struct tsl_settings settings;
+
+    (void)state;
+    parse(&settings, "TESELA_MEMORY", " cpu = 512M,, cuda:0=20g,a=b=4096,x=3T ,y=5K");
+    assert_null(settings.complaints);
+    assert_int_equal(settings.n_memory, 5);
+    assert_string_equal(settings.memory[0].member, "cpu");
+    assert_int_equal(settings.memory[0].size, UINT64_C(512) << 20);
+    assert_string_equal(settings.memory[1].member, "cuda:0");
+    assert_int_equal(settings.memory[1].size, UINT64_C(20) << 30);
+    assert_string_equal(settings.memory[2].member, "a=b");
+    assert_int_equal(settings.memory[2].size, 4096);
+    assert_int_equal(settings.memory[3].size, UINT64_C(3) << 40);
+    assert_int_equal(settings.memory[4].size, 5 << 10);
+    tsl_settings_finish(&settings);
+}
+
 static void policies(void **state)
 {
     static const struct {
@@ -194,6 +213,16 @@ static void nonsense(void **state)
         {"TESELA_POLICY", "weights-whole"},
         {"TESELA_POLICY", "weights-whole=1,-2"},
         {"TESELA_SPLIT", "never"},
+        {"TESELA_MEMORY", "cpu"},
+        {"TESELA_MEMORY", "=5M"},
+        {"TESELA_MEMORY", "cpu="},
+        {"TESELA_MEMORY", "cpu=0"},
+        {"TESELA_MEMORY", "cpu=5MB"},
+        {"TESELA_MEMORY", "cpu=-5"},
+        {"TESELA_MEMORY", "cpu=1.5G"},
+        {"TESELA_MEMORY", "cpu=99999999T"},
+        {"TESELA_MEMORY", "cpu=1M,gpu"},
+        {"TESELA_MEMORY", ","},
         {"TESELA_ORDER", "fifo"},
         {"TESELA_LIMITS", "none"},
         {"TESELA_DEVICE_TYPE", "fpga"},
@@ -262,9 +291,17 @@ static void append(const char *name, const char *value, void *data)
 /* What is shown is what one would have to write. */
 static void each_shows_what_is_in_force(void **state)
 {
-    const char *pairs[] = {
-        "TESELA_MEMBERS",   "a, b", "TESELA_POLICY", "weights=1,2.5", "TESELA_LOG", "warn,tile:debug", "TESELA_CHECK",
-        "coherence,access", NULL};
+    const char *pairs[] = {"TESELA_MEMBERS",
+                           "a, b",
+                           "TESELA_POLICY",
+                           "weights=1,2.5",
+                           "TESELA_LOG",
+                           "warn,tile:debug",
+                           "TESELA_CHECK",
+                           "coherence,access",
+                           "TESELA_MEMORY",
+                           "a=512m,b=1536K,c=7",
+                           NULL};
     struct tsl_settings settings;
     struct shown shown = {""};
 
@@ -273,7 +310,7 @@ static void each_shows_what_is_in_force(void **state)
     tsl_settings_each(&settings, append, &shown);
     assert_string_equal(
         shown.text,
-        "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
+        "TESELA_MEMBERS=a,b\nTESELA_MEMORY=a=512M,b=1536K,c=7\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
         "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
         "TESELA_POLICY=weights=1,2.5\nTESELA_SPLIT=auto\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_"
         "PROCESSOR=\nTESELA_SPIRV=\nTESELA_TRACE=\n"
@@ -346,6 +383,7 @@ int main(void)
         cmocka_unit_test(defaults),
         cmocka_unit_test(empty_is_unset),
         cmocka_unit_test(members),
+        cmocka_unit_test(memory),
         cmocka_unit_test(policies),
         cmocka_unit_test(weights),
         cmocka_unit_test(words_and_files),
