@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "cpu_device/check_shadow.h"
+#include "cpu_device/operations.h"
 #include "facts/kernel_facts.h"
 #include "footprint/evaluate.h"
 
@@ -189,8 +190,8 @@ static void look_at_arguments(struct cpu_check *check, const struct tsl_bound_ar
         const struct cpu_mem *mem = bound->kind == TSL_ARG_MEM ? (const struct cpu_mem *)bound->mem : NULL;
 
         if (mem) {
-            check->arguments[i].begin = mem->data;
-            check->arguments[i].size = values[i].memory = mem->base.size;
+            check->arguments[i].begin = cpu_mem_address(bound);
+            check->arguments[i].size = values[i].memory = bound->part ? bound->part->size : mem->base.size;
         }
         if (mem && mem->image.element_size) {
             values[i].value = &mem->image;

@@ -92,6 +92,7 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
     m->base.caps =
         (struct tsl_member_caps){.zero_copy = tsl_settings()->zero_copy == TSL_ZERO_COPY_ON && !m->place.transfers,
                                  .zero_copy_images = true,
+                                 .takes_parts = true,
                                  .gates = true,
                                  .ordered_lanes = true,
                                  .profiles = true,

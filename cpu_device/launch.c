@@ -185,7 +185,7 @@ static cl_int set_arg(struct cpu_launch *launch, const struct tsl_wg_arg *arg, c
         if (bound->kind != TSL_ARG_MEM)
             return CL_INVALID_KERNEL_ARGS;
         if (bound->mem)
-            pointer = ((struct cpu_mem *)bound->mem)->data;
+            pointer = cpu_mem_address(bound);
         memcpy(place, &pointer, sizeof(pointer));
         return CL_SUCCESS;
     case TSL_WG_LOCAL:

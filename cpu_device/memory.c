@@ -49,6 +49,14 @@ cl_int cpu_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_m
     return make(mem->member, size, ((struct cpu_mem *)mem)->data + offset, false, sub);
 }
 
+/* As a number: the address of a part may lie beside all memory. */
+char *cpu_mem_address(const struct tsl_bound_arg *bound)
+{
+    uintptr_t address = (uintptr_t)((struct cpu_mem *)bound->mem)->data;
+
+    return (char *)(bound->part ? address + (uintptr_t)bound->part->shift : address);
+}
+
 void cpu_mem_free(struct tsl_mem *mem)
 {
     struct cpu_mem *m = (struct cpu_mem *)mem;

@@ -51,6 +51,7 @@ static cl_int bind_arg(const struct tsl_arg_fact *facts, const struct tsl_bound_
         return CL_SUCCESS;
     case TSL_ARG_MEM:
         *word = arg->mem ? tsl_cuda_mem(arg->mem)->address : 0;
+        *word += arg->part ? (uint64_t)arg->part->shift : 0;
         return CL_SUCCESS;
     case TSL_ARG_SVM:
         memcpy(word, arg->value, sizeof(*word));

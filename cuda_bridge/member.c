@@ -332,6 +332,7 @@ static void fill_caps(const struct tsl_cuda_gpu *gpu, struct tsl_member_caps *ca
         .base_align = 128,
         .svm = gpu->managed ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER : 0,
         .svm_is_mem = gpu->managed,
+        .takes_parts = true,
         .domain = gpu->domain,
         .domain_atomics = gpu->domain_atomics,
         .domain_granule = gpu->domain_granule,

@@ -64,6 +64,7 @@ struct tsl_fake_member {
     bool no_profile;         /* fence_times never answers */
     bool no_windows;         /* runs launches whole only */
     bool no_combine;         /* can_combine says no */
+    bool takes_parts;        /* launches take arguments of which only a part is there */
     bool tells_late;         /* fence_status may say that work isn't complete though later work of its lane is */
     unsigned register_after; /* memory of the application's is pinned once it went to and fro so often; 0: never */
 };

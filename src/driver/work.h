@@ -158,11 +158,20 @@ struct tsl_sampler_desc {
     cl_filter_mode filter;
 };
 
+/* Of an argument of kind MEM: the memory holds a part of what the kernel is given. The kernel gets an address as if the
+ * memory went on to all sides, so that its indices need no change: that of mem's first byte, plus shift. It touches
+ * bytes that are in mem alone. Only for members whose caps say takes_parts. */
+struct tsl_bound_part {
+    int64_t shift; /* bytes */
+    size_t size;   /* bytes of the whole */
+};
+
 struct tsl_bound_arg {
     enum tsl_arg_kind kind;
     size_t size;
     const void *value;
     struct tsl_mem *mem;
+    const struct tsl_bound_part *part; /* NULL: mem is all of it */
 };
 
 /* Shared virtual memory that a launch may touch, by its arguments' addresses or by others that it finds there. */

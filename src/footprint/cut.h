@@ -27,6 +27,7 @@ enum tsl_cut_why {
     TSL_CUT_ATOMICS, /* on an argument that outlives the launch */
     TSL_CUT_WRITES_UNKNOWN,
     TSL_CUT_WRITES_MEET,
+    TSL_CUT_TOO_LARGE, /* each part needs too much of an argument's memory, for a member that hasn't room for all */
     TSL_CUT_NO_MEMORY, /* of the host, to find out */
     /* Why the memory isn't reduced (footprint/joint.h). */
     TSL_CUT_ATOMIC_RESULTS,     /* are used */

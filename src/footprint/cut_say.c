@@ -88,6 +88,8 @@ void tsl_cut_say(const struct tsl_footprint *footprint, const char *const *names
     else if (verdict->why == TSL_CUT_ATOMICS_UNLIKE)
         snprintf(text, size, "%s is changed by atomic operations of which not all are one that commutes%s", name.text,
                  place);
+    else if (verdict->why == TSL_CUT_TOO_LARGE)
+        snprintf(text, size, "each part of it needs too much of %s at once%s", name.text, place);
     else if (verdict->why == TSL_CUT_WRITES_UNKNOWN)
         snprintf(text, size, "%s is written at places that are not known before the launch%s", name.text, place);
     else if (verdict->why == TSL_CUT_WRITES_MEET && verdict->argument == verdict->other)

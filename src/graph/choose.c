@@ -11,6 +11,7 @@
 #include "graph/data.h"
 #include "graph/edge.h"
 #include "graph/op.h"
+#include "graph/out_of_core.h"
 #include "graph/survey.h"
 #include "place/model.h"
 #include "place/model_file.h"
@@ -93,6 +94,10 @@ bool tsl_place_choose(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
+    if (c->out_of_core) {
+        tsl_out_of_core_place(c, living(c));
+        return true;
+    }
     if (g->n_ports == 1 && !tsl_cut_is_wanted(g)) {
         c->share.placement = (struct tsl_placement){.member = 0};
         return true;

@@ -67,6 +67,7 @@ struct tsl_command {
     struct tsl_op **ends; /* then: operations behind the shares whose ends are the command's (owned references); heap */
     tsl_members spread_over; /* of a launch that is cut in a domain: what it writes is spread over these (cut.h) */
     tsl_members members;     /* of a kernel: those that can take the launch */
+    bool out_of_core;        /* a launch whose buffers no member holds: it runs window by window (out_of_core.h) */
     bool may_defer;          /* a write: the application keeps its memory as it is until it is told of the end */
     bool is_deferred;        /* in graph->deferred */
     tsl_dependences deferred_order; /* of a deferred write: what it runs after */

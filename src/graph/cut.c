@@ -9,6 +9,7 @@
 #include "graph/choose.h"
 #include "graph/command.h"
 #include "graph/cut_inside.h"
+#include "graph/cut_kernel.h"
 #include "graph/data.h"
 #include "graph/footing.h"
 #include "graph/queue.h"
@@ -17,7 +18,6 @@
 #include "graph/survey.h"
 #include "object/buffer.h"
 #include "object/queue.h"
-#include "object/svm.h"
 #include "place/place.h"
 #include "program/launch.h"
 #include "program/program.h"
@@ -45,16 +45,12 @@ bool tsl_cut_is_wanted(const struct tsl_graph *graph)
 /* Each reason once for a kernel. */
 static void tell(struct tsl_cut *cut)
 {
-    struct tsl_kernel *kernel = cut->command->kernel;
-    const char *names[TSL_FOOTING_MAX_ARGUMENTS] = {NULL};
-    char text[512];
-    if (kernel->cut.told & 1u << cut->verdict.why || !tsl_log_on(TSL_LOG_IN_PLACE, TSL_LOG_INFO))
+    if (cut->command->kernel->cut.told & 1u << cut->verdict.why || !tsl_log_on(TSL_LOG_IN_PLACE, TSL_LOG_INFO))
         return;
-    kernel->cut.told |= 1u << cut->verdict.why;
-    for (cl_uint i = 0; cut->footprint && i < cut->footprint->n_arguments && i < kernel->facts->n_args; i++)
-        names[i] = kernel->facts->args[i].name;
-    tsl_cut_say(cut->footprint, names, &cut->verdict, text, sizeof(text));
-    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "launches of %s run whole, as %s", kernel->name, text);
+    char text[512];
+    cut->command->kernel->cut.told |= 1u << cut->verdict.why;
+    tsl_cut_kernel_say(cut->command->kernel, cut->footprint, &cut->verdict, text, sizeof(text));
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "launches of %s run whole, as %s", cut->command->kernel->name, text);
 }
 
 bool tsl_cut_give_up(struct tsl_cut *cut, enum tsl_cut_why why)
@@ -72,29 +68,6 @@ static bool refuse(struct tsl_cut *cut, enum tsl_cut_why why)
 
 /* ---- What the kernel allows -------------------------------------------------------------------------------------- */
 
-static enum tsl_cut_why why_not_on(const struct tsl_command *c, const struct tsl_kernel_part *part)
-{
-    const struct tsl_footprint *footprint = part->facts.footprint;
-    enum tsl_cut_why why = tsl_cut_kernel(footprint);
-    if (why == TSL_CUT_OK && part->facts.prints)
-        return TSL_CUT_PRINTS;
-    if (why == TSL_CUT_OK && part->facts.opaque)
-        return TSL_CUT_PROGRAM_SCOPE;
-    if (why == TSL_CUT_OK &&
-        (footprint->n_arguments > TSL_FOOTING_MAX_ARGUMENTS || footprint->n_arguments != c->args->n))
-        return TSL_CUT_NO_FOOTPRINT;
-    return why;
-}
-
-/* May the kernel touch shared memory, in which addresses lead from anywhere to anywhere? */
-static bool has_svm(const struct tsl_args *args)
-{
-    bool has = args->n_all > args->n;
-    for (cl_uint i = 0; i < args->n && !has; i++)
-        has = args->args[i].kind == TSL_ARG_SVM || (args->args[i].buffer && tsl_svm_of(args->args[i].buffer));
-    return has;
-}
-
 /* Marks the candidates that can run a part of the launch, and takes the footprint of the first. */
 static bool mark_candidates(struct tsl_cut *cut, struct tsl_candidate *candidates)
 {
@@ -104,7 +77,7 @@ static bool mark_candidates(struct tsl_cut *cut, struct tsl_candidate *candidate
         struct tsl_kernel_part *part = &c->kernel->parts[i];
         if (!candidates[i].eligible || !part->windows)
             continue;
-        enum tsl_cut_why here = why_not_on(c, part);
+        enum tsl_cut_why here = tsl_cut_kernel_on(c, part);
         why = here == TSL_CUT_OK ? why : here;
         candidates[i].windows = here == TSL_CUT_OK;
         if (here == TSL_CUT_OK && !cut->part)
@@ -113,34 +86,7 @@ static bool mark_candidates(struct tsl_cut *cut, struct tsl_candidate *candidate
     if (!cut->part)
         return why == TSL_CUT_OK ? false : refuse(cut, why);
     cut->footprint = cut->part->facts.footprint;
-    return !has_svm(c->args) || refuse(cut, TSL_CUT_POINTERS);
-}
-
-/* On any member that may have a part: programs may be other code elsewhere, and their facts less well known. */
-static bool may_write(const struct tsl_cut *cut, cl_uint argument, const struct tsl_buffer *buffer)
-{
-    const struct tsl_command *c = cut->command;
-    unsigned access = 0;
-    for (unsigned i = 0; i < c->graph->n_ports; i++)
-        if (cut->ask->candidates[i].windows)
-            access |= tsl_footing_access(&c->kernel->parts[i].facts, argument, buffer);
-    return access & TSL_MAY_WRITE;
-}
-
-static void find_memories(struct tsl_cut *cut)
-{
-    const struct tsl_args *args = cut->command->args;
-    tsl_footing_values(args, cut->footprint->n_arguments, &cut->values);
-    for (cl_uint i = 0; i < cut->footprint->n_arguments; i++) {
-        const struct tsl_buffer *b = args->args[i].buffer;
-        cut->memories[i] = (struct tsl_cut_memory){.root = NULL};
-        if (b)
-            cut->memories[i] = (struct tsl_cut_memory){.root = tsl_data_of(b),
-                                                       .image = b->image ? b : NULL,
-                                                       .offset = b->offset,
-                                                       .size = b->size,
-                                                       .may_write = may_write(cut, i, b)};
-    }
+    return !tsl_cut_kernel_has_svm(c->args) || refuse(cut, TSL_CUT_POINTERS);
 }
 
 static tsl_members members_with_windows(const struct tsl_cut *cut)
@@ -560,7 +506,7 @@ static enum tsl_rung find_rung(struct tsl_cut *cut, struct tsl_parts *parts)
 static bool choose(struct tsl_cut *cut, struct tsl_parts *parts)
 {
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
-    find_memories(cut);
+    tsl_cut_kernel_memories(cut->command, cut->footprint, members_with_windows(cut), cut->memories, &cut->values);
     cut->rung = find_rung(cut, parts);
     if (cut->rung == TSL_RUNG_WHOLE) {
         if (cut->verdict.why != TSL_CUT_OK)

@@ -152,7 +152,7 @@ void tsl_deferred_write_before(struct tsl_command *c)
         return;
     }
     /* What a launch that is cut needs goes to several members, from the host. */
-    bool kernel = c->kernel && c->status == CL_COMPLETE && !c->n_more;
+    bool kernel = c->kernel && c->status == CL_COMPLETE && !c->n_more && !c->out_of_core;
     if (kernel)
         place_before_kernel(c);
     if (!kernel || c->waits.n > 0 || c->serial || c->kernel->parts[c->share.placement.member].facts.opaque)

@@ -60,11 +60,21 @@ static cl_int buffer_mem(struct tsl_port *port, struct tsl_buffer *buffer, struc
     return error;
 }
 
-/* A member that works on the host's copy has that copy as memory of its own. */
-static cl_int bind_side(struct tsl_port *port, const struct tsl_side *side, struct tsl_place *place)
+/* The member's side of a copy between the host and an area. */
+static cl_int bind_slice(struct tsl_port *port, const struct tsl_slice *slice, struct tsl_place *place)
 {
+    place->offset = slice->at + (place->offset - slice->begin);
+    return tsl_area_mem(port, slice->area, &place->mem);
+}
+
+/* A member that works on the host's copy has that copy as memory of its own. */
+static cl_int bind_side(const struct tsl_op *op, const struct tsl_side *side, struct tsl_place *place)
+{
+    struct tsl_port *port = op->port;
     struct tsl_graph *graph = port->graph;
     *place = (struct tsl_place){.offset = side->offset, .row_pitch = side->row_pitch, .slice_pitch = side->slice_pitch};
+    if (op->slice && side->space != TSL_SPACE_HOST)
+        return bind_slice(port, op->slice, place);
     if (side->data && side->space != TSL_SPACE_HOST)
         return copy_mem(&graph->ports[side->space - 1], side->data, &place->mem);
     if (side->data && !tsl_port_is_host(port) && tsl_space_of(port, side->data) == TSL_SPACE_HOST)
@@ -79,8 +89,10 @@ struct binding {
     struct tsl_bound_arg *args;
     char **addresses; /* of arguments that are bound by address; room for all */
     struct tsl_bound_svm *svm;
-    cl_uint n_named, n_svm; /* the first n_named of svm are regions to which arguments lead */
-    bool changed;           /* an argument's memory is another than it was when arguments were bound last */
+    struct tsl_bound_part *parts;    /* of arguments that are bound to parts of memory; room for all */
+    const struct tsl_slices *slices; /* of a launch that runs window by window; NULL: it doesn't */
+    cl_uint n_named, n_svm;          /* the first n_named of svm are regions to which arguments lead */
+    bool changed;                    /* an argument's memory is another than it was when arguments were bound last */
 };
 
 /* Adds the region to those that the launch may touch, unless an argument has led there; unnamed regions are listed once
@@ -103,12 +115,25 @@ static const struct tsl_svm *known_region(const struct tsl_port *port, const str
     return svm && !buffer->image && tsl_members_has(svm->members, port->index) ? svm : NULL;
 }
 
+/* The kernel finds each byte of the slice where it would be in the whole buffer. */
+static cl_int bind_part(struct binding *b, const struct tsl_slice *slice, const struct tsl_buffer *buffer, cl_uint i)
+{
+    b->parts[i].shift = (int64_t)slice->at - (int64_t)slice->begin + (int64_t)buffer->offset;
+    b->parts[i].size = buffer->size;
+    b->args[i].part = &b->parts[i];
+    b->changed = true; /* Each window has other memory. */
+    return tsl_area_mem(b->port, slice->area, &b->args[i].mem);
+}
+
 static cl_int bind_arg(struct binding *b, const struct tsl_arg *arg, cl_uint i)
 {
     struct tsl_bound_arg *bound = &b->args[i];
     *bound = (struct tsl_bound_arg){.kind = arg->kind, .size = arg->size, .value = arg->value};
     if (!arg->buffer)
         return CL_SUCCESS;
+    const struct tsl_slice *slice = tsl_slice_of(b->slices, tsl_data_of(arg->buffer));
+    if (slice)
+        return bind_part(b, slice, arg->buffer, i);
     const struct tsl_svm *svm = known_region(b->port, arg->buffer);
     if (svm)
         name_region(b, svm, false);
@@ -161,9 +186,9 @@ static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct
                           struct tsl_fence **fence)
 {
     struct tsl_copy copy = {.region = {op->region[0], op->region[1], op->region[2]}, .loose = op->move};
-    cl_int error = bind_side(op->port, &op->dst, &copy.dst);
+    cl_int error = bind_side(op, &op->dst, &copy.dst);
     if (!error)
-        error = bind_side(op->port, &op->src, &copy.src);
+        error = bind_side(op, &op->src, &copy.src);
     if (!error && op->pieces)
         return submit_pieces(op, lane, &copy, waits, fence);
     return error ? error : lane->member->driver->copy(lane, &copy, waits, fence);
@@ -176,7 +201,7 @@ static cl_int submit_fill(struct tsl_op *op, struct tsl_lane *lane, const struct
     struct tsl_fill fill = {.region = {op->region[0], op->region[1], op->region[2]},
                             .pattern = op->joint ? &op->joint->pattern : c->pattern,
                             .pattern_size = op->joint ? op->joint->width : c->pattern_size};
-    cl_int error = bind_side(op->port, &op->dst, &fill.dst);
+    cl_int error = bind_side(op, &op->dst, &fill.dst);
     return error ? error : lane->member->driver->fill(lane, &fill, waits, fence);
 }
 
@@ -211,14 +236,22 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
         struct tsl_bound_arg args[FEW_ARGS];
         struct tsl_bound_svm svm[FEW_ARGS];
         char *addresses[FEW_ARGS];
+        struct tsl_bound_part parts[FEW_ARGS];
     } few;
-    struct binding b = {.port = op->port, .args = few.args, .svm = few.svm, .addresses = few.addresses};
-    char *many = n > FEW_ARGS ? malloc(n * (sizeof(*b.args) + sizeof(*b.svm) + sizeof(*b.addresses))) : NULL;
+    struct binding b = {.port = op->port,
+                        .args = few.args,
+                        .svm = few.svm,
+                        .addresses = few.addresses,
+                        .parts = few.parts,
+                        .slices = tsl_op_share(op)->slices};
+    size_t each = sizeof(*b.args) + sizeof(*b.svm) + sizeof(*b.addresses) + sizeof(*b.parts);
+    char *many = n > FEW_ARGS ? malloc(n * each) : NULL;
     cl_int error = n > FEW_ARGS && !many ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (many) {
         b.args = (struct tsl_bound_arg *)many;
         b.svm = (struct tsl_bound_svm *)(b.args + n);
         b.addresses = (char **)(b.svm + n);
+        b.parts = (struct tsl_bound_part *)(b.addresses + n);
     }
     if (!error)
         error = bind_args(&b, of);

@@ -10,6 +10,7 @@
 #include "graph/event.h"
 #include "graph/graph.h"
 #include "graph/member_memory.h"
+#include "graph/out_of_core.h"
 #include "graph/queue.h"
 #include "graph/schedule.h"
 #include "graph/wait.h"
@@ -355,12 +356,12 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
     c->args = args;
     c->share.window = *window;
     c->members = tsl_member_memory_holders(c->graph, members, c->args);
-    if (tsl_members_is_empty(c->members) && !tsl_members_is_empty(members))
-        return abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     if (!empty(window)) {
         c->kernel = kernel;
         tsl_object_ref(&kernel->object);
     }
+    if (tsl_members_is_empty(c->members) && !tsl_members_is_empty(members) && !tsl_out_of_core_allow(c, members))
+        return abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     return commit(e, c);
 }
 

@@ -10,6 +10,7 @@
 #include "graph/evict.h"
 #include "graph/evict_run.h"
 #include "graph/lane.h"
+#include "graph/member_memory.h"
 #include "graph/move.h"
 #include "graph/move_failed.h"
 #include "graph/op.h"
@@ -189,6 +190,16 @@ static bool evict_residence(struct tsl_residence *residence, struct tsl_port *it
     return done;
 }
 
+/* Nothing of it is to be saved. */
+static void drop_arena(struct tsl_port *port)
+{
+    struct tsl_arena *arena = &port->arena;
+    if (arena->resident)
+        tsl_member_memory_unplan(port->member, TSL_ARENA_AREAS * arena->area_size);
+    arena->resident = false;
+    tsl_arena_free(port);
+}
+
 bool tsl_evict_now_idle(struct tsl_graph *graph, struct tsl_port *port)
 {
     for (unsigned i = 0; i < graph->n_ports; i++) {
@@ -196,6 +207,10 @@ bool tsl_evict_now_idle(struct tsl_graph *graph, struct tsl_port *port)
         struct tsl_residence *residence;
         if (its->member != port->member)
             continue;
+        if (tsl_arena_is_idle(its)) {
+            drop_arena(its);
+            return true;
+        }
         TAILQ_FOREACH(residence, &its->residents, link)
         if (idle(residence, tsl_space_of(its, residence->data)))
             return evict_residence(residence, its, port);

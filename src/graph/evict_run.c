@@ -75,6 +75,8 @@ void tsl_evict_run(struct tsl_op *op)
     struct tsl_graph *graph = op->port->graph;
     struct tsl_residence *residence = op->victim;
     op->user.refs++;
+    if (op->frees_arena)
+        tsl_arena_free(op->port);
     if (residence && !op->poison && op->eviction >= residence->n_void)
         tsl_evict_run_free(residence, op->port);
     tsl_op_finish(op, CL_COMPLETE);

@@ -98,7 +98,7 @@ void tsl_graph_destroy(struct tsl_graph *graph)
     tsl_op_unref(graph->opaque);
     tsl_dependences_finish(&graph->since_opaque);
     for (unsigned i = 0; i < graph->n_ports; i++)
-        tsl_op_unref(graph->ports[i].evicting);
+        tsl_op_unref(graph->ports[i].evicting), tsl_arena_forget(&graph->ports[i]);
     tsl_coherence_destroy(graph->checks);
     tsl_graph_bury(graph);
     tsl_lock_give(&graph->lock);

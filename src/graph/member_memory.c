@@ -106,6 +106,16 @@ void tsl_member_memory_let_go(struct tsl_member *member, uint64_t size)
     take(&member->books.held_size, size);
 }
 
+void tsl_member_memory_plan(struct tsl_member *member, uint64_t size)
+{
+    add(&member->books.planned_size, size);
+}
+
+void tsl_member_memory_unplan(struct tsl_member *member, uint64_t size)
+{
+    take(&member->books.planned_size, size);
+}
+
 /* Changes what is planned by the object's bytes on this port, or of a spread one by its parts. */
 static void plan(const struct tsl_port *port, const struct tsl_data *data,
                  void (*change)(atomic_uint_fast64_t *number, uint64_t size))
@@ -187,15 +197,14 @@ tsl_members tsl_member_memory_holders(struct tsl_graph *graph, tsl_members membe
     tsl_members can = holders(graph, members, args, false);
     if (tsl_members_are(can, members))
         return can;
-    can = holders(graph, members, args, true);
-    if (tsl_members_is_empty(can)) {
-        struct need need = need_of(args, tsl_members_first(members), true);
-        tsl_log(TSL_LOG_IN_TILE, TSL_LOG_ERROR,
-                "no member that can run this kernel has %llu bytes of memory for its buffers (the largest has %llu): "
-                "use smaller ones, or cut the work up",
-                (unsigned long long)need.total, (unsigned long long)need.largest);
-    }
-    return can;
+    return holders(graph, members, args, true);
+}
+
+void tsl_member_memory_need(const struct tsl_args *args, tsl_members members, uint64_t *total, uint64_t *largest)
+{
+    struct need need = need_of(args, tsl_members_first(members), true);
+    *total = need.total;
+    *largest = need.largest;
 }
 
 bool tsl_member_memory_holds_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b)

@@ -22,6 +22,9 @@ void tsl_member_memory_free(const struct tsl_residence *residence, struct tsl_me
 /* So many bytes were allocated there otherwise, are so no longer. Atomic. */
 void tsl_member_memory_hold(struct tsl_member *member, uint64_t size);
 void tsl_member_memory_let_go(struct tsl_member *member, uint64_t size);
+/* So many bytes are planned to be there otherwise, are so no longer. Atomic. */
+void tsl_member_memory_plan(struct tsl_member *member, uint64_t size);
+void tsl_member_memory_unplan(struct tsl_member *member, uint64_t size);
 /* The object is planned to be there, is so no longer; a spread one, at its home, on all its members. */
 void tsl_member_memory_reserve(const struct tsl_port *port, const struct tsl_data *data);
 void tsl_member_memory_release(const struct tsl_port *port, const struct tsl_data *data);
@@ -31,6 +34,8 @@ bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size);
 void tsl_member_memory_learn(struct tsl_port *port);
 /* Which of the members could hold all that these arguments name, if they held nothing else? Takes no lock. */
 tsl_members tsl_member_memory_holders(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args);
+/* What the arguments need on the first of these members, which hold it not. */
+void tsl_member_memory_need(const struct tsl_args *args, tsl_members members, uint64_t *total, uint64_t *largest);
 /* Could this one hold the two? They may be the same. */
 bool tsl_member_memory_holds_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b);
 

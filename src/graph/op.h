@@ -36,6 +36,7 @@ struct tsl_fence;
 struct tsl_op;
 struct tsl_port;
 struct tsl_residence;
+struct tsl_slice;
 struct tsl_graph_lane;
 
 /* CHECK: compares copies (coherence.h). EVICT: takes a memory object out of a member's memory (residency.h). JOIN:
@@ -110,6 +111,7 @@ struct tsl_op {
     bool to_all;       /* writes one of several copies, which are all written and stay valid (boxes.h) */
     bool unfenced;     /* was submitted without a fence: one that is made late tells of no failure */
     bool awaited;      /* exit has waited for it */
+    bool frees_arena;  /* EVICT: not an object goes, but the port's arena */
     bool unsure;       /* may run though what it strictly comes after has failed */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */
@@ -130,6 +132,7 @@ struct tsl_op {
     struct tsl_op_joint *joint;   /* COMBINE, and of joints FILL; owned, heap; else NULL */
     struct tsl_extents *extents;  /* what it touches where its claims take more (extent.h), owned; NULL: all of them */
     struct tsl_check *check;      /* CHECK: what it compares, owned */
+    const struct tsl_slice *slice; /* COPY between an area and the host (arena.h): of the member's side; its command's */
     struct tsl_residence *victim; /* EVICT: what is evicted; it has a reference to the data's owner */
     unsigned eviction;            /* EVICT: its number among the victim's, from 0 */
 };

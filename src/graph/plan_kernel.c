@@ -1,7 +1,9 @@
 /* The plan of a kernel. */
 #include "base/sets.h"
+#include "base/small_vector.h"
 #include "facts/kernel_facts.h"
 #include "footprint/evaluate.h"
+#include "graph/arena.h"
 #include "graph/choose.h"
 #include "graph/claim.h"
 #include "graph/command.h"
@@ -23,6 +25,7 @@
 #include "graph/space.h"
 #include "graph/state.h"
 #include "graph/valid.h"
+#include "graph/window_move.h"
 #include "object/svm.h"
 #include "program/program.h"
 
@@ -38,6 +41,7 @@ static bool touches_all(const struct tsl_port *port, const struct tsl_buffer *b)
 struct touched {
     struct tsl_buffer *buffer;
     struct tsl_data *data;
+    const struct tsl_slice *slice; /* in which it lies for this window; NULL: in its own copy */
     unsigned space;
     struct tsl_footing_ranges reads, writes;
 };
@@ -48,6 +52,7 @@ struct arguments {
     const struct tsl_args *args; /* the share's */
     struct tsl_port *port;
     const struct tsl_kernel_facts *facts;
+    const struct tsl_slices *slices;          /* NULL: none */
     const struct tsl_argument_touch *touches; /* of the first facts->footprint->n_arguments; NULL: all of each */
 };
 
@@ -87,7 +92,8 @@ static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
     unsigned may = tsl_footing_access(a->facts, i, b);
     t->buffer = b;
     t->data = tsl_data_of(b);
-    t->space = tsl_space_of(a->port, t->data);
+    t->slice = tsl_slice_of(a->slices, t->data);
+    t->space = t->slice ? TSL_SPACE_HOST : tsl_space_of(a->port, t->data);
     t->reads.n = t->writes.n = 0;
     if (may && touches_all(a->port, b)) {
         t->writes = (struct tsl_footing_ranges){1, {{0, t->data->svm->size, false}}};
@@ -125,10 +131,23 @@ static void warn_unwritten(const struct arguments *a, cl_uint i, const struct to
         tsl_valid_warn_unwritten(t->data, t->reads.list[r].begin, t->reads.list[r].end);
 }
 
+static void pin_args(const struct arguments *a)
+{
+    if (!a->slices) {
+        tsl_residency_pin_args(a->command, a->port);
+        return;
+    }
+    for (cl_uint i = 0; i < a->args->n_all; i++) {
+        const struct tsl_buffer *b = a->args->args[i].buffer;
+        if (b && !tsl_slice_of(a->slices, tsl_data_of(b)))
+            tsl_residency_pin(a->command, tsl_data_of(b), a->port);
+    }
+}
+
 static cl_int fetch_args(const struct arguments *a)
 {
     struct touched t;
-    tsl_residency_pin_args(a->command, a->port);
+    pin_args(a);
     for (cl_uint i = 0; i < a->args->n_all; i++) {
         if (!look_at(a, i, &t))
             continue;
@@ -136,7 +155,7 @@ static cl_int fetch_args(const struct arguments *a)
         cl_int error = fetch_ranges(a->command, &t);
         if (error)
             return error;
-        if (t.reads.n || t.writes.n)
+        if ((t.reads.n || t.writes.n) && !t.slice)
             t.data->last_member = (int)a->port->index;
     }
     return CL_SUCCESS;
@@ -165,7 +184,7 @@ static cl_int claim_args(const struct arguments *a, struct tsl_op *op)
     struct touched t;
     cl_int error = CL_SUCCESS;
     for (cl_uint i = 0; i < a->args->n_all && !error; i++)
-        if (look_at(a, i, &t))
+        if (look_at(a, i, &t) && !t.slice) /* What lies in slices the copies to and from these claim. */
             error = claim_ranges(op, &t);
     return error;
 }
@@ -209,6 +228,7 @@ static struct arguments arguments_of(struct tsl_command *c, const struct tsl_sha
                               .args = tsl_share_args(c, share),
                               .port = &c->graph->ports[member],
                               .facts = &part->facts,
+                              .slices = share->slices,
                               .touches = tsl_footing_matters(c) ? tsl_footing_of(c, &share->window, part, NULL) : NULL};
 }
 
@@ -225,16 +245,31 @@ static cl_int fetch_shares(struct tsl_command *c)
     return error;
 }
 
-/* error: why the operation won't run, if not CL_SUCCESS. */
-static cl_int plan_share(struct tsl_command *c, unsigned i, const tsl_dependences *order, cl_int error)
+/* A window's launch comes after what brings its bytes, and after all that its area was used for. */
+static void follow_area(struct tsl_op *op, const struct tsl_slices *slices, const tsl_dependences *ins)
+{
+    tsl_area_follow(op, slices->area);
+    for (unsigned i = 0; i < ins->n; i++)
+        tsl_op_depend(op, TSL_SMALL_AT(ins, i)->op, true);
+    tsl_area_set(slices->area, op);
+}
+
+/* error: why the operation won't run, if not CL_SUCCESS. ins: of a window, what brings its bytes; else NULL. *made: a
+ * reference to the operation; NULL: there is none. */
+static cl_int plan_launch(struct tsl_command *c, unsigned i, const tsl_dependences *order, const tsl_dependences *ins,
+                          cl_int error, struct tsl_op **made)
 {
     struct tsl_share *share = tsl_command_share(c, i);
     struct tsl_port *port = &c->graph->ports[share->placement.member];
     struct tsl_op *op = tsl_plan_launch(c, order, i);
+    *made = op;
     if (!op) {
         tsl_place_ended(c, share, 0, 0);
         return CL_OUT_OF_HOST_MEMORY;
     }
+    tsl_op_ref(op);
+    if (ins)
+        follow_area(op, share->slices, ins);
     op->end_estimate_ns = share->placement.end_ns;
     tsl_place_add_launch(port, op);
     if (share->placement.watch)
@@ -249,14 +284,97 @@ static cl_int plan_share(struct tsl_command *c, unsigned i, const tsl_dependence
     return tsl_plan_go(op, error);
 }
 
+/* ---- Window by window -------------------------------------------------------------------------------------------- */
+
+/* Is the range in one of the others? */
+static bool is_among(const struct tsl_footing_range *range, const struct tsl_footing_ranges *ranges)
+{
+    for (unsigned i = 0; i < ranges->n; i++)
+        if (ranges->list[i].begin <= range->begin && range->end <= ranges->list[i].end)
+            return true;
+    return false;
+}
+
+/* What the window needs goes from the host's copies to the slices: as for a fetch, all but what is surely overwritten.
+ */
+static cl_int bring_ranges(const struct arguments *a, const struct touched *t, tsl_dependences *ins)
+{
+    cl_int error = CL_SUCCESS;
+    for (unsigned r = 0; r < t->reads.n && !error; r++)
+        error = tsl_window_in(a->command, a->port, t->slice, &t->reads.list[r], ins);
+    for (unsigned r = 0; r < t->writes.n && !error; r++)
+        if (!t->writes.list[r].overwritten && !is_among(&t->writes.list[r], &t->reads))
+            error = tsl_window_in(a->command, a->port, t->slice, &t->writes.list[r], ins);
+    return error;
+}
+
+static cl_int bring(const struct arguments *a, tsl_dependences *ins)
+{
+    struct touched t;
+    cl_int error = CL_SUCCESS;
+    for (cl_uint i = 0; i < a->args->n_all && !error; i++)
+        if (look_at(a, i, &t) && t.slice)
+            error = bring_ranges(a, &t, ins);
+    return error;
+}
+
+/* What the window may have written goes back. */
+static cl_int take_home(const struct arguments *a, struct tsl_op *launch)
+{
+    struct touched t;
+    cl_int error = CL_SUCCESS;
+    for (cl_uint i = 0; i < a->args->n_all && !error; i++)
+        for (unsigned r = 0; look_at(a, i, &t) && t.slice && r < t.writes.n && !error; r++)
+            error = tsl_window_out(launch, t.slice, &t.writes.list[r]);
+    return error;
+}
+
+/* A window comes after those before it as if it were a launch of its own. */
+static cl_int plan_window(struct tsl_command *c, unsigned i, const tsl_dependences *order)
+{
+    struct tsl_share *share = tsl_command_share(c, i);
+    const struct arguments arguments = arguments_of(c, share);
+    tsl_dependences ins = {0};
+    share->partial = true;
+    tsl_residency_ensure_arena(c, arguments.port);
+    tsl_arena_take(arguments.port, share->slices);
+    cl_int error = fetch_args(&arguments);
+    if (!error)
+        error = bring(&arguments, &ins);
+    struct tsl_op *launch = NULL;
+    cl_int failed = plan_launch(c, i, order, &ins, error, &launch);
+    if (launch && !failed)
+        failed = take_home(&arguments, launch);
+    for (unsigned k = 0; !launch && k < ins.n; k++)
+        tsl_area_add(share->slices->area, TSL_SMALL_AT(&ins, k)->op);
+    tsl_op_unref(launch);
+    tsl_dependences_finish(&ins);
+    return failed;
+}
+
+static cl_int plan_windows(struct tsl_command *c, const tsl_dependences *order)
+{
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i <= c->n_more; i++)
+        if (!error)
+            error = plan_window(c, i, order);
+        else
+            tsl_place_ended(c, tsl_command_share(c, i), 0, 0);
+    return error;
+}
+
 cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
 {
+    if (c->out_of_core)
+        return plan_windows(c, order);
     cl_int error = tsl_cut_spread(c);
     error = error ? error : tsl_joints_begin(c, order);
     error = error ? error : fetch_shares(c);
     cl_int first = error;
     for (unsigned i = 0; i <= c->n_more; i++) {
-        cl_int failed = plan_share(c, i, order, error);
+        struct tsl_op *launch;
+        cl_int failed = plan_launch(c, i, order, NULL, error, &launch);
+        tsl_op_unref(launch);
         first = first ? first : failed;
     }
     return first ? first : tsl_joints_end(c, order);

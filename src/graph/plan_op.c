@@ -87,7 +87,8 @@ struct tsl_op *tsl_plan_launch(struct tsl_command *c, const tsl_dependences *ord
     if (!op)
         return NULL;
     op->share = i;
-    op->user.group = c->n_more ? c->id : 0; /* Before the first claim: shares make no edges among each other. */
+    op->user.group = c->n_more && !c->out_of_core ? c->id : 0; /* Before the first claim: shares make no edges among
+                                                                * each other. */
     serve(op, share);
     return op;
 }

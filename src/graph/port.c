@@ -103,4 +103,5 @@ void tsl_port_finish(struct tsl_port *port)
     tsl_graph_lane_finish(&port->down);
     tsl_graph_lane_finish(&port->timed_up);
     tsl_graph_lane_finish(&port->timed_down);
+    tsl_arena_finish(port);
 }

@@ -6,6 +6,7 @@
 #define TSL_GRAPH_PORT_H
 
 #include "base/worker.h"
+#include "graph/arena.h"
 #include "graph/lane.h"
 #include "graph/residency.h"
 
@@ -34,6 +35,7 @@ struct tsl_port {
     uint64_t ended_ns;           /* when the end of a launch was noticed last */
     struct tsl_op_queue ready;
     struct tsl_residence_list residents; /* objects that are resident in the member's memory, coldest first */
+    struct tsl_arena arena;              /* for launches whose buffers the member can't hold */
     unsigned n_leaving;                  /* memories that a thread is about to free: evictions at once, orphans */
     struct tsl_op *evicting;             /* the last eviction that was planned, while not done (owned reference) */
     uint64_t reported;                   /* errors, a bit each, that were logged once */

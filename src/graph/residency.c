@@ -147,6 +147,22 @@ cl_int tsl_residency_evict(struct tsl_command *command, struct tsl_data *data, s
     return !residence->resident || evict(command, residence, port) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
+/* Plans to free the port's arena. */
+static void evict_arena(struct tsl_command *command, struct tsl_port *port)
+{
+    struct tsl_op *op = tsl_op_create(command, port, NULL, TSL_OP_EVICT);
+    if (!op)
+        return;
+    op->is_side = true;
+    op->frees_arena = true;
+    if (!tsl_dependences_add(&command->frontier, op, false))
+        tsl_memory_order_begin(command);
+    tsl_arena_leave(op);
+    chain(op);
+    tsl_op_go(op);
+    tsl_op_unref(op);
+}
+
 /* Evicts what was used longest ago until the member has room for so many bytes more. */
 static void make_room(struct tsl_command *command, struct tsl_port *port, size_t size)
 {
@@ -156,6 +172,8 @@ static void make_room(struct tsl_command *command, struct tsl_port *port, size_t
         if (victim->pin != command->id)
             evict(command, victim, port);
     }
+    if (port->arena.resident && port->arena.pin != command->id && tsl_member_memory_full(port, size))
+        evict_arena(command, port);
 }
 
 static void make_room_for(struct tsl_command *command, const struct tsl_data *data, struct tsl_port *port)
@@ -182,6 +200,20 @@ void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, st
     tsl_residency_begin(residence, port);
     if (last_eviction(port))
         tsl_evict_precede(port->evicting, data, tsl_space_of(port, data));
+}
+
+void tsl_residency_ensure_arena(struct tsl_command *command, struct tsl_port *port)
+{
+    struct tsl_arena *arena = &port->arena;
+    arena->pin = command->id;
+    if (arena->resident)
+        return;
+    arena->area_size = tsl_arena_area_size(port->member);
+    make_room(command, port, TSL_ARENA_AREAS * arena->area_size);
+    arena->resident = true;
+    tsl_member_memory_plan(port->member, TSL_ARENA_AREAS * arena->area_size);
+    for (unsigned i = 0; last_eviction(port) && i < TSL_ARENA_AREAS; i++)
+        tsl_area_add(&arena->areas[i], port->evicting);
 }
 
 void tsl_residency_stay(struct tsl_data *data, struct tsl_port *port)

@@ -50,6 +50,8 @@ void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, st
 void tsl_residency_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
 /* The same for all arguments of a kernel. */
 void tsl_residency_pin_args(struct tsl_command *command, struct tsl_port *port);
+/* The command needs the port's arena: it stays, or comes (arena.h). */
+void tsl_residency_ensure_arena(struct tsl_command *command, struct tsl_port *port);
 /* Plans to evict the object from that member for a command that is being planned; nothing if it isn't resident there.
  */
 cl_int tsl_residency_evict(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);

@@ -10,6 +10,7 @@
 
 struct tsl_args;
 struct tsl_op;
+struct tsl_slices;
 
 /* How a launch is cut (cut.h). */
 enum tsl_rung { TSL_RUNG_WHOLE, TSL_RUNG_EXACT, TSL_RUNG_DOMAIN, TSL_RUNG_MERGE, TSL_RUNG_REDUCE, TSL_N_RUNGS };
@@ -18,6 +19,7 @@ struct tsl_share {
     struct tsl_window window;       /* of a kernel: the launch and the part of it that is this share's */
     struct tsl_args *args;          /* of a kernel whose shares work on copies (joints.h): owned; NULL: the command's */
     struct tsl_placement placement; /* of a kernel: its member, and what is owed to the placer */
+    struct tsl_slices *slices;      /* of a launch that runs window by window: what it has in an area; heap, owned */
     bool moved;                     /* of a launch that is cut: large data moved for it */
     double peer_ns;                 /* ... and how long its moves between members were thought to take */
     uint64_t asked_ns;              /* ... when that was decided */

@@ -347,6 +347,36 @@ bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, stru
     return auto_parts(placer, &narrowed, parts);
 }
 
+/* By what is known of the kernel. Nothing: the members of the fastest kind alone. */
+static bool parts_by_speed(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
+{
+    unsigned best = placer->n;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (takes_part(ask, i) && (best == placer->n || tsl_placer_faster(placer, i, best)))
+            best = i;
+    for (unsigned i = 0; i < placer->n && best < placer->n; i++)
+        parts->of[i] = may_join(placer, ask, i, best) ? speed_with(placer, ask, i, 0.1) : 0;
+    if (normalise(placer, parts, 1))
+        return true;
+    for (unsigned i = 0; i < placer->n && best < placer->n; i++)
+        parts->of[i] = takes_part(ask, i) && placer->kind[i] == placer->kind[best];
+    return normalise(placer, parts, 1);
+}
+
+void tsl_placer_must_cut(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
+{
+    struct tsl_candidate kept[TSL_MAX_MEMBERS];
+    struct tsl_ask narrowed = *ask;
+
+    *parts = (struct tsl_parts){.n_windows = 1};
+    tsl_placer_narrow(placer, &narrowed, kept);
+    if (placer->by_weight && weighted_parts(placer, &narrowed, parts))
+        return;
+    if (!placer->model || !parts_by_speed(placer, &narrowed, parts))
+        equal_parts(placer, &narrowed, parts);
+}
+
 bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
 {
     bool asked = tsl_split_always(placer->split) || placer->by_weight;

@@ -82,6 +82,9 @@ struct tsl_parts {
 bool tsl_placer_cuts(const struct tsl_placer *placer);
 /* False: the launch is to run whole. */
 bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts);
+/* The parts of a launch that has to be cut, as no member holds its data whole: members that surely are slower than
+ * others, or of which that isn't known, may have none. */
+void tsl_placer_must_cut(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts);
 /* Does it pay? Of the ask's candidates move_ns is what their parts lack. */
 bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts);
 /* Places a share of a launch: that member is given `size` of its work-items. */

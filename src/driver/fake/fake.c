@@ -194,6 +194,7 @@ static struct tsl_member_caps caps_of(const struct tsl_fake_member *is)
         .memory_size = is->told_size,
         .max_alloc_size = is->max_alloc_size,
         .base_align = is->base_align,
+        .takes_parts = is->takes_parts,
         .domain = is->domain,
         .domain_atomics = is->domain_atomics,
         .domain_granule = is->domain_granule,

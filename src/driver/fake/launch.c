@@ -29,7 +29,8 @@ static uint64_t hash_args(const struct tsl_bound_args *args)
 
         hash = hash_bytes(hash, &arg->kind, sizeof arg->kind);
         if (arg->kind == TSL_ARG_MEM)
-            hash = hash_bytes(hash, &arg->mem, sizeof arg->mem);
+            hash = hash_bytes(hash_bytes(hash, &arg->mem, sizeof arg->mem), arg->part ? &arg->part->shift : NULL,
+                              arg->part ? sizeof arg->part->shift : 0);
         else
             hash = hash_bytes(hash, &arg->size, sizeof arg->size);
         if (arg->kind == TSL_ARG_VALUE || arg->kind == TSL_ARG_SVM)
@@ -91,6 +92,29 @@ static void take_address_locked(struct fake_arg *taken, const struct tsl_bound_a
         tsl_fake_violate_locked(TSL_FAKE_BAD_ARGUMENT, "launch: an address is in none of its shared regions");
 }
 
+/* What the kernel takes for the whole of which the memory is a part. Like all that the driver makes it stays until the
+ * end. */
+static struct fake_mem *whole_of(struct fake_mem *part, const struct tsl_bound_part *bound)
+{
+    struct fake_mem *whole = tsl_fake_new_locked(sizeof *whole);
+
+    *whole = (struct fake_mem){.base = {part->base.member, bound->size}, .root = part->root};
+    whole->bytes = (unsigned char *)((uintptr_t)part->bytes + (uintptr_t)bound->shift);
+    return whole;
+}
+
+static cl_int take_mem_locked(struct fake_op *op, struct fake_arg *taken, const struct tsl_bound_arg *arg)
+{
+    struct fake_mem *mem = (struct fake_mem *)arg->mem;
+
+    if (arg->mem->member != op->lane->base.member)
+        return refuse(op, CL_INVALID_MEM_OBJECT, "an argument is memory of another member");
+    if (arg->part && (!fake_lane_member(op->lane)->is.takes_parts || mem->is_image))
+        return refuse(op, CL_INVALID_MEM_OBJECT, "an argument is a part of memory, which isn't taken");
+    taken->mem = arg->part ? whole_of(mem, arg->part) : mem;
+    return tsl_fake_use_locked(op, mem);
+}
+
 static cl_int take_arg_locked(struct fake_op *op, cl_uint i, const struct tsl_bound_args *args)
 {
     const struct tsl_bound_arg *arg = &args->args[i];
@@ -112,10 +136,7 @@ static cl_int take_arg_locked(struct fake_op *op, cl_uint i, const struct tsl_bo
         take_address_locked(taken, arg, args);
     if (arg->kind != TSL_ARG_MEM || !arg->mem)
         return CL_SUCCESS;
-    if (arg->mem->member != op->lane->base.member)
-        return refuse(op, CL_INVALID_MEM_OBJECT, "an argument is memory of another member");
-    taken->mem = (struct fake_mem *)arg->mem;
-    return tsl_fake_use_locked(op, taken->mem);
+    return take_mem_locked(op, taken, arg);
 }
 
 static cl_int take_args_locked(struct fake_op *op, const struct tsl_bound_args *args)

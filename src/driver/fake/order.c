@@ -170,7 +170,12 @@ static void gather_place(struct fake_op *op, const struct tsl_place *place, cons
 static void gather_argument(struct fake_op *op, const struct fake_mem *mem, size_t offset, size_t size, bool write)
 {
     const struct tsl_fake_traits *traits = &op->launch.kernel->body->traits;
+    uintptr_t there = (uintptr_t)mem->root->bytes, lo = (uintptr_t)mem->bytes + offset;
 
+    if (!mem->root->hosts && !mem->root->spread && size &&
+        (lo < there || lo - there > mem->root->base.size || size > mem->root->base.size - (lo - there)))
+        tsl_fake_violate_locked(TSL_FAKE_BAD_ARGUMENT, "%s touches %zu bytes at %zu of memory that isn't there",
+                                tsl_fake_op_name(op), size, offset);
     tsl_fake_accesses_add(&tsl_fake.gathered, (struct fake_access){
                                                   .mem = mem->root->hosts ? NULL : mem->root,
                                                   .lo = (uintptr_t)mem->bytes + offset,

@@ -1,0 +1,419 @@
+#include "graph/out_of_core.h"
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "facts/kernel_facts.h"
+#include "footprint/cut.h"
+#include "graph/arena.h"
+#include "graph/choose.h"
+#include "graph/command.h"
+#include "graph/copies.h"
+#include "graph/cut_kernel.h"
+#include "graph/data.h"
+#include "graph/footing.h"
+#include "graph/member_memory.h"
+#include "graph/queue.h"
+#include "graph/state.h"
+#include "object/buffer.h"
+#include "object/queue.h"
+#include "place/place.h"
+#include "program/launch.h"
+#include "program/program.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Windows of a launch, at most. */
+#define MAX_WINDOWS 4096u
+
+/* A launch that may run window by window, on members of which one is looked at. */
+struct plan {
+    struct tsl_command *command;
+    unsigned member;
+    const struct tsl_kernel_part *part;
+    const struct tsl_footprint *footprint;
+    struct tsl_window window; /* the launch, with a local size */
+    unsigned dimension;       /* 3: it can't be cut */
+    size_t area_size, align;  /* bytes */
+    struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
+    struct tsl_footing_values values;
+    bool whole[TSL_FOOTING_MAX_ARGUMENTS]; /* by argument: its buffer has a copy on the member */
+    struct tsl_cut_verdict verdict;        /* why not */
+};
+
+static bool give_up(struct plan *plan, enum tsl_cut_why why, uint32_t argument, uint32_t access)
+{
+    plan->verdict = (struct tsl_cut_verdict){why, argument, TSL_FOOTPRINT_NONE, access};
+    return false;
+}
+
+/* ---- What a window needs ----------------------------------------------------------------------------------------- */
+
+/* The bytes of one argument's root object from the first to behind the last that a window touches. */
+struct hull {
+    uint64_t begin, end; /* equal: none */
+};
+
+static void widen(struct hull *hull, const struct tsl_footing_ranges *ranges)
+{
+    for (unsigned i = 0; i < ranges->n; i++) {
+        bool first = hull->begin == hull->end;
+        hull->begin = first || ranges->list[i].begin < hull->begin ? ranges->list[i].begin : hull->begin;
+        hull->end = first || ranges->list[i].end > hull->end ? ranges->list[i].end : hull->end;
+    }
+}
+
+/* As the plan will have it (plan_kernel.c). */
+static void add_argument(const struct plan *plan, cl_uint i, const struct tsl_argument_touch *touch, struct hull *hull)
+{
+    const struct tsl_buffer *b = plan->command->args->args[i].buffer;
+    unsigned may = tsl_footing_access(&plan->part->facts, i, b);
+    struct tsl_footing_ranges ranges;
+    if (may & TSL_MAY_WRITE) {
+        tsl_footing_writes(touch, b, &ranges);
+        widen(hull, &ranges);
+    }
+    if (may & TSL_MAY_READ) {
+        tsl_footing_reads(touch, b, &ranges);
+        widen(hull, &ranges);
+    }
+}
+
+static struct tsl_data *data_of(const struct plan *plan, cl_uint i)
+{
+    const struct tsl_buffer *b = plan->command->args->args[i].buffer;
+    return b ? tsl_data_of(b) : NULL;
+}
+
+/* Is the argument the first that leads to its object? */
+static bool is_first(const struct plan *plan, cl_uint i)
+{
+    for (cl_uint k = 0; k < i; k++)
+        if (data_of(plan, k) == data_of(plan, i))
+            return false;
+    return data_of(plan, i);
+}
+
+/* Of all arguments that lead to the object of argument i. */
+static struct hull hull_of(const struct plan *plan, cl_uint i, const struct tsl_argument_touch *touches)
+{
+    struct hull hull = {0, 0};
+    for (cl_uint k = i; k < plan->footprint->n_arguments; k++)
+        if (data_of(plan, k) == data_of(plan, i))
+            add_argument(plan, k, &touches[k], &hull);
+    return hull;
+}
+
+static const struct tsl_argument_touch *touches_of(const struct plan *plan, const struct tsl_window *window)
+{
+    return tsl_footing_of(plan->command, window, &plan->command->kernel->parts[plan->member], NULL);
+}
+
+static struct tsl_window groups(const struct plan *plan, uint64_t begin, uint64_t end)
+{
+    struct tsl_window windows[3];
+    const uint64_t ends[3] = {begin, end, tsl_cut_groups(&plan->window, plan->dimension)};
+    tsl_cut_windows(&plan->window, plan->dimension, 3, ends, windows);
+    return windows[1];
+}
+
+/* The access by which the argument's memory is needed. */
+static uint32_t access_to(const struct plan *plan, cl_uint i, const struct tsl_argument_touch *touch)
+{
+    if (touch->why_read != TSL_FOOTPRINT_NONE)
+        return touch->why_read;
+    for (uint32_t k = 0; k < plan->footprint->n_accesses; k++)
+        if (plan->footprint->accesses[k].argument == i)
+            return k;
+    return TSL_FOOTPRINT_NONE;
+}
+
+/* Lays the window's slices one behind the other into an area; each keeps the alignment that its buffer has. slices has
+ * room for all arguments; NULL: only whether they fit is asked. */
+static bool lay_out(struct plan *plan, const struct tsl_window *window, struct tsl_slices *slices)
+{
+    const struct tsl_argument_touch *touches = touches_of(plan, window);
+    uint64_t at = 0, largest = 0;
+    if (!touches)
+        return give_up(plan, TSL_CUT_NO_MEMORY, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE);
+    for (cl_uint i = 0; i < plan->footprint->n_arguments; i++) {
+        if (!is_first(plan, i) || plan->whole[i])
+            continue;
+        struct hull hull = hull_of(plan, i, touches);
+        uint64_t begin = hull.begin - hull.begin % plan->align;
+        uint64_t size = (hull.end - begin + plan->align - 1) / plan->align * plan->align;
+        if (size > largest) {
+            largest = size;
+            give_up(plan, TSL_CUT_TOO_LARGE, i, access_to(plan, i, &touches[i]));
+        }
+        if (slices)
+            slices->list[slices->n++] =
+                (struct tsl_slice){.data = data_of(plan, i), .begin = begin, .end = hull.end, .at = at};
+        at += size;
+    }
+    return at <= plan->area_size;
+}
+
+/* ---- What stays whole -------------------------------------------------------------------------------------------- */
+
+/* Does a thin window need most of the argument's object? */
+static bool needs_most(const struct plan *plan, cl_uint i, const struct tsl_window *thin)
+{
+    const struct tsl_argument_touch *touches = touches_of(plan, thin);
+    struct hull hull = {0, 0};
+    if (touches)
+        hull = hull_of(plan, i, touches);
+    return !touches || hull.end - hull.begin > data_of(plan, i)->size / 2;
+}
+
+/* Objects of which each window needs most, and images, have a copy on the member as ever. */
+static bool choose_whole(struct plan *plan)
+{
+    const struct tsl_member_caps *caps = &plan->command->graph->ports[plan->member].member->caps;
+    uint64_t total = 0, room = caps->memory_size - TSL_ARENA_AREAS * plan->area_size;
+    uint64_t n = plan->dimension < 3 ? tsl_cut_groups(&plan->window, plan->dimension) : 1;
+    struct tsl_window thin = plan->dimension < 3 ? groups(plan, n / 2, n / 2 + 1) : plan->window;
+    for (cl_uint i = 0; i < plan->footprint->n_arguments; i++) {
+        struct tsl_data *data = data_of(plan, i);
+        plan->whole[i] = data && (data->image || data->spread || needs_most(plan, i, &thin));
+        if (!plan->whole[i] || !is_first(plan, i))
+            continue;
+        total += data->size;
+        const struct tsl_argument_touch *touches = touches_of(plan, &thin);
+        if (total > room || (caps->max_alloc_size && data->size > caps->max_alloc_size))
+            return give_up(plan, TSL_CUT_TOO_LARGE, i, touches ? access_to(plan, i, &touches[i]) : TSL_FOOTPRINT_NONE);
+    }
+    return true;
+}
+
+/* ---- Windows ----------------------------------------------------------------------------------------------------- */
+
+/* The most groups from `begin` on, at most `most`, whose window fits; 0: not even one. */
+static uint64_t fitting(struct plan *plan, uint64_t begin, uint64_t most)
+{
+    uint64_t good = 0, bad = most + 1;
+    struct tsl_window window = groups(plan, begin, begin + most);
+    if (lay_out(plan, &window, NULL))
+        return most;
+    while (bad - good > 1) {
+        uint64_t middle = good + (bad - good) / 2;
+        window = groups(plan, begin, begin + middle);
+        if (lay_out(plan, &window, NULL))
+            good = middle;
+        else
+            bad = middle;
+    }
+    return good;
+}
+
+/* Ends of windows, counted in groups. Equal ones as far as they fit, at least so many. 0: it can't be done. */
+static unsigned cut(struct plan *plan, unsigned least, uint64_t ends[MAX_WINDOWS])
+{
+    uint64_t n = plan->dimension < 3 ? tsl_cut_groups(&plan->window, plan->dimension) : 1, at = 0;
+    unsigned n_windows = 0;
+    if (lay_out(plan, &plan->window, NULL) && (least < 2 || plan->dimension == 3)) {
+        ends[0] = n;
+        return 1;
+    }
+    if (plan->dimension == 3)
+        return 0;
+    uint64_t most = fitting(plan, 0, n), wanted = most ? (n + most - 1) / most : 1;
+    wanted = wanted < least ? least : wanted;
+    most = (n + wanted - 1) / wanted;
+    for (; at < n; at = ends[n_windows++]) {
+        uint64_t count = fitting(plan, at, most < n - at ? most : n - at);
+        if (!count || n_windows == MAX_WINDOWS)
+            return 0;
+        ends[n_windows] = at + count;
+    }
+    return n_windows;
+}
+
+/* ---- The launch -------------------------------------------------------------------------------------------------- */
+
+/* By the rules of the rung `exact`. A launch that can't be cut may still touch little enough. */
+static void choose_dimension(struct plan *plan)
+{
+    plan->dimension = tsl_cut_dimension(plan->footprint, &plan->window, plan->values.of, plan->memories, &plan->verdict);
+}
+
+static void look_at_member(struct plan *plan, unsigned member)
+{
+    plan->member = member;
+    plan->part = &plan->command->kernel->parts[member];
+    plan->footprint = plan->part->facts.footprint;
+}
+
+/* False: this member has no windows of the launch. */
+static bool begin(struct plan *plan, struct tsl_command *c, tsl_members members, unsigned member)
+{
+    *plan = (struct plan){.command = c, .window = c->share.window, .area_size = SIZE_MAX, .align = 1};
+    look_at_member(plan, member);
+    enum tsl_cut_why why = tsl_cut_kernel_on(c, plan->part);
+    if (why != TSL_CUT_OK || tsl_cut_kernel_has_svm(c->args))
+        return give_up(plan, why != TSL_CUT_OK ? why : TSL_CUT_POINTERS, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE);
+    for (unsigned i = 0; i < c->graph->n_ports; i++) {
+        const struct tsl_member *m = c->graph->ports[i].member;
+        size_t area_size = tsl_arena_area_size(m);
+        if (!tsl_members_has(members, i))
+            continue;
+        plan->area_size = area_size < plan->area_size ? area_size : plan->area_size;
+        plan->align = m->caps.base_align > plan->align ? m->caps.base_align : plan->align;
+    }
+    tsl_launch_choose(c->kernel, c->queue->handle->device, members, &plan->window);
+    tsl_cut_kernel_memories(c, plan->footprint, members, plan->memories, &plan->values);
+    choose_dimension(plan);
+    return true;
+}
+
+static bool may_run_on(struct plan *plan, struct tsl_command *c, unsigned member)
+{
+    uint64_t ends[MAX_WINDOWS];
+    if (!begin(plan, c, tsl_members_of(member), member))
+        return false;
+    struct tsl_cut_verdict verdict = plan->verdict;
+    if (choose_whole(plan) && cut(plan, 1, ends))
+        return true;
+    if (plan->dimension == 3) /* The better reason. */
+        plan->verdict = verdict;
+    return false;
+}
+
+/* ---- May it? ----------------------------------------------------------------------------------------------------- */
+
+static bool has_windows(const struct tsl_command *c, unsigned member)
+{
+    return tsl_arena_area_size(c->graph->ports[member].member) > 0 && c->kernel->parts[member].windows;
+}
+
+static void tell(struct tsl_command *c, tsl_members members, const struct plan *plan)
+{
+    char why[512] = "none of these members can be given parts of buffers: the built-in CPU and CUDA's GPUs can";
+    uint64_t total, largest;
+    tsl_member_memory_need(c->args, members, &total, &largest);
+    if (plan)
+        tsl_cut_kernel_say(c->kernel, plan->footprint, &plan->verdict, why, sizeof(why));
+    tsl_log(TSL_LOG_IN_TILE, TSL_LOG_ERROR,
+            "no member that can run %s has %" PRIu64 " bytes of memory for its buffers (the largest has %" PRIu64
+            "), and the launch can't run window by window, as %s: use smaller buffers, or cut the work up",
+            c->kernel ? c->kernel->name : "this kernel", total, largest, why);
+}
+
+static tsl_members able(struct tsl_command *c, tsl_members members, struct plan *plan, bool *looked)
+{
+    tsl_members can = TSL_MEMBERS_NONE;
+    for (unsigned i = 0; i < c->graph->n_ports; i++)
+        if (tsl_members_has(members, i) && has_windows(c, i)) {
+            *looked = true;
+            if (may_run_on(plan, c, i))
+                tsl_members_add(&can, i);
+        }
+    return can;
+}
+
+bool tsl_out_of_core_allow(struct tsl_command *c, tsl_members members)
+{
+    struct plan *plan = malloc(sizeof(*plan));
+    bool looked = false;
+    if (plan && c->kernel) {
+        tsl_lock_take(&c->graph->lock);
+        c->out_of_core = true;
+        c->members = able(c, members, plan, &looked);
+        tsl_lock_give(&c->graph->lock);
+    }
+    c->out_of_core = !tsl_members_is_empty(c->members);
+    if (!c->out_of_core)
+        tell(c, members, looked ? plan : NULL);
+    free(plan);
+    return c->out_of_core;
+}
+
+/* ---- Its place --------------------------------------------------------------------------------------------------- */
+
+/* Which members have windows, and how much of the work. */
+static void ask_for_parts(const struct tsl_command *c, tsl_members members, struct tsl_ask *ask,
+                          struct tsl_candidate *candidates, struct tsl_parts *parts)
+{
+    for (unsigned i = 0; i < c->graph->n_ports; i++)
+        candidates[i] =
+            (struct tsl_candidate){.eligible = tsl_members_has(members, i), .windows = tsl_members_has(members, i)};
+    *ask = (struct tsl_ask){.candidates = candidates,
+                            .kernel = c->kernel->place_key,
+                            .size = tsl_place_work_items(&c->share.window),
+                            .now_ns = tsl_clock_ns()};
+    tsl_placer_must_cut(c->graph->placer, ask, parts);
+}
+
+/* The member that has had the least of its part. */
+static unsigned next_member(const struct tsl_graph *graph, const struct tsl_parts *parts, double *had)
+{
+    unsigned best = graph->n_ports;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (parts->of[i] > 0 &&
+            (best == graph->n_ports || (had[i] + 1) / parts->of[i] < (had[best] + 1) / parts->of[best]))
+            best = i;
+    had[best]++;
+    return best;
+}
+
+/* False: no memory, or the member's own footprint of the window is larger than that of the first member. */
+static bool make_share(struct plan *plan, struct tsl_share *share, const struct tsl_window *window, unsigned member)
+{
+    cl_uint n = plan->footprint->n_arguments;
+    share->window = *window;
+    share->slices = calloc(1, sizeof(*share->slices) + n * sizeof(share->slices->list[0]));
+    look_at_member(plan, member);
+    return share->slices && lay_out(plan, window, share->slices);
+}
+
+static bool make_shares(struct plan *plan, tsl_members members, unsigned n, const uint64_t *ends)
+{
+    struct tsl_command *c = plan->command;
+    struct tsl_candidate candidates[TSL_MAX_MEMBERS];
+    struct tsl_parts parts;
+    struct tsl_ask ask;
+    double had[TSL_MAX_MEMBERS] = {0};
+    ask_for_parts(c, members, &ask, candidates, &parts);
+    for (unsigned s = 0; s < n; s++) {
+        struct tsl_window window =
+            plan->dimension < 3 && n > 1 ? groups(plan, s ? ends[s - 1] : 0, ends[s]) : plan->window;
+        struct tsl_share *share = tsl_command_share(c, s);
+        unsigned member = next_member(c->graph, &parts, had);
+        if (!make_share(plan, share, &window, member))
+            return false;
+        tsl_placer_place_part(c->graph->placer, &ask, member, tsl_place_work_items(&window), &share->placement);
+        share->moved = true;
+    }
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: its buffers fit no member, so it runs in %u windows", c->kernel->name,
+            n);
+    return true;
+}
+
+static bool place(struct plan *plan, struct tsl_command *c, tsl_members members)
+{
+    uint64_t ends[MAX_WINDOWS];
+    unsigned count = tsl_members_count(members);
+    if (!begin(plan, c, members, tsl_members_first(members)) || !choose_whole(plan))
+        return false;
+    unsigned n = cut(plan, count > 1 ? 2 * count : 1, ends);
+    if (n > 1)
+        c->more = calloc(n - 1, sizeof(*c->more));
+    if (!n || (n > 1 && !c->more))
+        return false;
+    c->n_more = n - 1;
+    return make_shares(plan, members, n, ends);
+}
+
+void tsl_out_of_core_place(struct tsl_command *c, tsl_members members)
+{
+    struct plan *plan = malloc(sizeof(*plan));
+    if (!plan || !place(plan, c, members)) {
+        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_ERROR, "%s can't be run window by window: there is no memory to plan it",
+                c->kernel->name);
+        tsl_place_abandon(c);
+        c->status = CL_OUT_OF_RESOURCES;
+    }
+    free(plan);
+}

@@ -1,0 +1,30 @@
+/*
+ * Launches whose buffers no member holds run window by window: windows of the launch, one after another, each with
+ * slices of the buffers in an area of the member's arena (arena.h). The bytes of the next window arrive and those of
+ * the last leave while one is computed. With several members each has some of the windows.
+ *
+ * A window is planned as a launch of its own, after those before it: its slices are filled from the host's copies, and
+ * what it wrote goes back there. So the current bytes of such buffers are the host's, and any conflict between windows
+ * is met by the edges that it has between launches.
+ *
+ * Which launches: those that may be cut by the rung `exact` (footprint/cut.h), and whose windows are found to touch
+ * little enough. A buffer of which each window needs most must fit whole, beside the arena; so must images. Members
+ * that take no parts of memory (other vendors' OpenCL) have no windows.
+ */
+#ifndef TSL_GRAPH_OUT_OF_CORE_H
+#define TSL_GRAPH_OUT_OF_CORE_H
+
+#include "base/sets.h"
+
+#include <stdbool.h>
+
+struct tsl_command;
+
+/* May the launch, whose buffers none of the members holds, run so? Then the command's members are those that can take
+ * part. False: why not was logged. Takes the graph's lock. */
+bool tsl_out_of_core_allow(struct tsl_command *command, tsl_members members);
+/* Makes the windows of such a launch, and places them over those members. Where that fails the command does. Under the
+ * graph's lock. */
+void tsl_out_of_core_place(struct tsl_command *command, tsl_members members);
+
+#endif

@@ -1,0 +1,62 @@
+#include "graph/window_move.h"
+
+#include "facts/kernel_facts.h"
+#include "graph/arena.h"
+#include "graph/claim.h"
+#include "graph/command.h"
+#include "graph/copies.h"
+#include "graph/edge.h"
+#include "graph/footing.h"
+#include "graph/memory_order.h"
+#include "graph/op.h"
+#include "graph/plan_op.h"
+#include "graph/port.h"
+#include "tile/tile.h"
+
+/* Not one of those that only bring bytes to where a command needs them (op->move): its fate is the command's, and the
+ * directory knows nothing of the slice. */
+static struct tsl_op *make(struct tsl_command *c, struct tsl_port *port, const struct tsl_slice *slice,
+                           const struct tsl_footing_range *range, bool in)
+{
+    struct tsl_op *op = tsl_op_create(c, port, in ? &port->up : &port->down, TSL_OP_COPY);
+    if (!op)
+        return NULL;
+    unsigned own = TSL_SPACE_MEMBER(port->index);
+    op->slice = slice;
+    op->dst =
+        (struct tsl_side){.data = slice->data, .space = in ? own : TSL_SPACE_HOST, .offset = (size_t)range->begin};
+    op->src = op->dst;
+    op->src.space = in ? TSL_SPACE_HOST : own;
+    op->region[0] = (size_t)(range->end - range->begin);
+    op->region[1] = op->region[2] = 1;
+    if (!tsl_dependences_add(&c->own, op, true))
+        tsl_memory_order_begin(c);
+    tsl_op_after_opaque(op);
+    return op;
+}
+
+cl_int tsl_window_in(struct tsl_command *c, struct tsl_port *port, const struct tsl_slice *slice,
+                     const struct tsl_footing_range *range, tsl_dependences *ins)
+{
+    struct tsl_op *op = make(c, port, slice, range, true);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    tsl_area_follow(op, slice->area);
+    cl_int error = tsl_claim(op, slice->data, range->begin, range->end, TSL_SPACE_HOST, TSL_MAY_READ);
+    if (!tsl_dependences_add(ins, op, true)) {
+        tsl_memory_order_begin(c);
+        error = CL_OUT_OF_HOST_MEMORY; /* Whether it fails would not be known. */
+    }
+    return tsl_plan_go(op, error);
+}
+
+cl_int tsl_window_out(struct tsl_op *launch, const struct tsl_slice *slice, const struct tsl_footing_range *range)
+{
+    struct tsl_op *op = make(launch->command, launch->port, slice, range, false);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    tsl_op_depend(op, launch, true);
+    tsl_area_add(slice->area, op);
+    unsigned may = range->overwritten ? TSL_MAY_WRITE : TSL_MAY_READ | TSL_MAY_WRITE;
+    return tsl_plan_go(op, tsl_claim(op, slice->data, range->begin, range->end, TSL_SPACE_HOST, may));
+}
