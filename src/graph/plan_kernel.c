@@ -251,7 +251,6 @@ static void follow_area(struct tsl_op *op, const struct tsl_slices *slices, cons
     tsl_area_follow(op, slices->area);
     for (unsigned i = 0; i < ins->n; i++)
         tsl_op_depend(op, TSL_SMALL_AT(ins, i)->op, true);
-    tsl_area_set(slices->area, op);
 }
 
 /* error: why the operation won't run, if not CL_SUCCESS. ins: of a window, what brings its bytes; else NULL. *made: a
@@ -319,13 +318,28 @@ static cl_int bring(const struct arguments *a, tsl_dependences *ins)
 }
 
 /* What the window may have written goes back. */
-static cl_int take_home(const struct arguments *a, struct tsl_op *launch)
+static cl_int take_home(const struct arguments *a, struct tsl_op *launch, tsl_dependences *outs)
 {
     struct touched t;
     cl_int error = CL_SUCCESS;
     for (cl_uint i = 0; i < a->args->n_all && !error; i++)
         for (unsigned r = 0; look_at(a, i, &t) && t.slice && r < t.writes.n && !error; r++)
-            error = tsl_window_out(launch, t.slice, &t.writes.list[r]);
+            error = tsl_window_out(launch, t.slice, &t.writes.list[r], outs);
+    return error;
+}
+
+/* error: why there is no launch, or why it won't run. */
+static cl_int leave_area(const struct arguments *a, struct tsl_op *launch, const tsl_dependences *ins, cl_int error)
+{
+    struct tsl_area *area = a->slices->area;
+    tsl_dependences outs = {0};
+    if (launch && !error)
+        error = take_home(a, launch, &outs);
+    if (launch)
+        tsl_window_end(launch, area, &outs);
+    tsl_dependences_finish(&outs);
+    for (unsigned i = 0; !launch && i < ins->n; i++)
+        tsl_area_add(area, TSL_SMALL_AT(ins, i)->op, false);
     return error;
 }
 
@@ -342,14 +356,11 @@ static cl_int plan_window(struct tsl_command *c, unsigned i, const tsl_dependenc
     if (!error)
         error = bring(&arguments, &ins);
     struct tsl_op *launch = NULL;
-    cl_int failed = plan_launch(c, i, order, &ins, error, &launch);
-    if (launch && !failed)
-        failed = take_home(&arguments, launch);
-    for (unsigned k = 0; !launch && k < ins.n; k++)
-        tsl_area_add(share->slices->area, TSL_SMALL_AT(&ins, k)->op);
+    error = plan_launch(c, i, order, &ins, error, &launch);
+    error = leave_area(&arguments, launch, &ins, error);
     tsl_op_unref(launch);
     tsl_dependences_finish(&ins);
-    return failed;
+    return error;
 }
 
 static cl_int plan_windows(struct tsl_command *c, const tsl_dependences *order)

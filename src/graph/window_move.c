@@ -11,6 +11,7 @@
 #include "graph/op.h"
 #include "graph/plan_op.h"
 #include "graph/port.h"
+#include "graph/progress.h"
 #include "tile/tile.h"
 
 /* Not one of those that only bring bytes to where a command needs them (op->move): its fate is the command's, and the
@@ -50,13 +51,37 @@ cl_int tsl_window_in(struct tsl_command *c, struct tsl_port *port, const struct 
     return tsl_plan_go(op, error);
 }
 
-cl_int tsl_window_out(struct tsl_op *launch, const struct tsl_slice *slice, const struct tsl_footing_range *range)
+cl_int tsl_window_out(struct tsl_op *launch, const struct tsl_slice *slice, const struct tsl_footing_range *range,
+                      tsl_dependences *outs)
 {
     struct tsl_op *op = make(launch->command, launch->port, slice, range, false);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     tsl_op_depend(op, launch, true);
-    tsl_area_add(slice->area, op);
+    if (!tsl_dependences_add(outs, op, false))
+        tsl_memory_order_begin(op->command);
     unsigned may = range->overwritten ? TSL_MAY_WRITE : TSL_MAY_READ | TSL_MAY_WRITE;
     return tsl_plan_go(op, tsl_claim(op, slice->data, range->begin, range->end, TSL_SPACE_HOST, may));
+}
+
+void tsl_window_end(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *outs)
+{
+    struct tsl_command *c = launch->command;
+    struct tsl_graph_lane *lane = outs->n ? &launch->port->down : launch->lane;
+    struct tsl_op *mark = tsl_op_create(c, launch->port, lane, TSL_OP_MARK);
+    if (!mark) {
+        tsl_area_set(area, launch, false);
+        tsl_memory_order_begin(c);
+        return;
+    }
+    mark->is_side = true;
+    mark->want_fence = true;
+    if (!tsl_dependences_add(&c->frontier, mark, false))
+        tsl_memory_order_begin(c);
+    tsl_op_follow(mark, outs);
+    if (!outs->n)
+        tsl_op_depend(mark, launch, false);
+    tsl_area_set(area, mark, true);
+    tsl_op_go(mark);
+    tsl_op_unref(mark);
 }

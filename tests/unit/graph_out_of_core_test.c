@@ -2,7 +2,6 @@
  * says why. Seen in what runs and moves, in virtual time. */
 /* variant: one TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_LOG=place:info,tile:off */
 #include "base/clock.h"
-#include <stdio.h>
 #include "footprint_bed.h"
 #include "graph/state.h"
 #include "test.h"
@@ -87,7 +86,8 @@ static void name_kernels(void)
 {
     static const enum tsl_fact_kind one[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
     static const enum tsl_fact_kind two[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL};
-    static tsl_fake_body_fn *const bodies[] = {fill_body, update_body, stencil_body, gather_body, fill_body, count_body};
+    static tsl_fake_body_fn *const bodies[] = {fill_body,   update_body, stencil_body,
+                                               gather_body, fill_body,   count_body};
     static struct bed beds[N_KERNELS];
 
     for (unsigned i = 0; i < N_KERNELS; i++) {
@@ -228,7 +228,6 @@ static void test_overlap(void **state)
     began = tsl_clock_ns();
     launch(UPDATE, a, NULL, 3);
     ended = timed_finish(&t);
-    { struct tsl_fake_record q; for (size_t i = 0; i < 24 && tsl_fake_record(i, &q); i++) fprintf(stderr, "%d lane %u size %zu %llu..%llu\n", q.kind, q.lane, q.size, (unsigned long long)(q.start_ns - began), (unsigned long long)(q.end_ns - began)); }
     assert_in_range(ended - began, SIZE, SIZE + 3 * AREA);
 }
 
