@@ -58,22 +58,19 @@ void tsl_arena_take(struct tsl_port *port, struct tsl_slices *slices)
 
 void tsl_area_follow(struct tsl_op *op, const struct tsl_area *area)
 {
-    for (unsigned i = 0; i < area->users.n; i++) {
-        const struct tsl_dependence *d = TSL_SMALL_AT(&area->users, i);
-        tsl_op_depend(op, d->op, d->strict);
-    }
+    tsl_op_follow(op, &area->users);
 }
 
-void tsl_area_add(struct tsl_area *area, struct tsl_op *op, bool strict)
+void tsl_area_add(struct tsl_area *area, struct tsl_op *op)
 {
-    if (!tsl_dependences_add(&area->users, op, strict))
+    if (!tsl_dependences_add(&area->users, op, false))
         tsl_memory_order_begin(op->command);
 }
 
-void tsl_area_set(struct tsl_area *area, struct tsl_op *op, bool strict)
+void tsl_area_set(struct tsl_area *area, struct tsl_op *op)
 {
     tsl_dependences_finish(&area->users);
-    tsl_area_add(area, op, strict);
+    tsl_area_add(area, op);
 }
 
 void tsl_arena_leave(struct tsl_op *op)
@@ -81,7 +78,7 @@ void tsl_arena_leave(struct tsl_op *op)
     struct tsl_arena *arena = &op->port->arena;
     for (unsigned i = 0; i < TSL_ARENA_AREAS; i++) {
         tsl_area_follow(op, &arena->areas[i]);
-        tsl_area_set(&arena->areas[i], op, false);
+        tsl_area_set(&arena->areas[i], op);
     }
     arena->resident = false;
     tsl_member_memory_unplan(op->port->member, TSL_ARENA_AREAS * arena->area_size);

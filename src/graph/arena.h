@@ -67,9 +67,9 @@ cl_int tsl_area_mem(struct tsl_port *port, struct tsl_area *area, struct tsl_mem
 void tsl_arena_take(struct tsl_port *port, struct tsl_slices *slices);
 /* The operation uses the slices' area: it comes after those of the windows before. */
 void tsl_area_follow(struct tsl_op *op, const struct tsl_area *area);
-/* From now on the area is used by this operation alone, and by those of tsl_area_add. strict: as of an edge. */
-void tsl_area_set(struct tsl_area *area, struct tsl_op *op, bool strict);
-void tsl_area_add(struct tsl_area *area, struct tsl_op *op, bool strict);
+/* From now on the area is used by this operation alone, and by those of tsl_area_add. */
+void tsl_area_set(struct tsl_area *area, struct tsl_op *op);
+void tsl_area_add(struct tsl_area *area, struct tsl_op *op);
 /* The operation, an eviction, comes after all that uses the arena, which is not resident any more. */
 void tsl_arena_leave(struct tsl_op *op);
 /* Has it memory, and does no unfinished operation use it? */

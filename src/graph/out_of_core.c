@@ -391,7 +391,7 @@ static bool make_shares(struct plan *plan, tsl_members members, unsigned n, cons
     return true;
 }
 
-static bool place(struct plan *plan, struct tsl_command *c, tsl_members members)
+static bool place_over(struct plan *plan, struct tsl_command *c, tsl_members members)
 {
     uint64_t ends[MAX_WINDOWS];
     unsigned count = tsl_members_count(members);
@@ -406,13 +406,45 @@ static bool place(struct plan *plan, struct tsl_command *c, tsl_members members)
     return make_shares(plan, members, n, ends);
 }
 
+/* The command is as it was before place_over(). */
+static void take_back(struct tsl_command *c, const struct tsl_window *window)
+{
+    tsl_place_abandon(c);
+    tsl_command_forget_shares(c);
+    free(c->share.slices);
+    c->share.slices = NULL;
+    c->share.window = *window;
+}
+
+static unsigned smallest(const struct tsl_graph *graph, tsl_members members)
+{
+    unsigned found = tsl_members_first(members);
+    for (unsigned i = found + 1; i < graph->n_ports; i++)
+        if (tsl_members_has(members, i) &&
+            tsl_arena_area_size(graph->ports[i].member) <= tsl_arena_area_size(graph->ports[found].member))
+            found = i;
+    return found;
+}
+
+/* Each window must fit the smallest of the members' areas: where that can't be, the others go on without that one. */
+static bool place(struct plan *plan, struct tsl_command *c, tsl_members members)
+{
+    const struct tsl_window window = c->share.window;
+    while (!tsl_members_is_empty(members)) {
+        if (place_over(plan, c, members))
+            return true;
+        take_back(c, &window);
+        tsl_members_remove(&members, smallest(c->graph, members));
+    }
+    return false;
+}
+
 void tsl_out_of_core_place(struct tsl_command *c, tsl_members members)
 {
     struct plan *plan = malloc(sizeof(*plan));
     if (!plan || !place(plan, c, members)) {
         tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_ERROR, "%s can't be run window by window: there is no memory to plan it",
                 c->kernel->name);
-        tsl_place_abandon(c);
         c->status = CL_OUT_OF_RESOURCES;
     }
     free(plan);

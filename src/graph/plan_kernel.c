@@ -317,14 +317,42 @@ static cl_int bring(const struct arguments *a, tsl_dependences *ins)
     return error;
 }
 
+/* Of a set with many rows the ranges say more than what is written: exactly that goes back, box by box. */
+static cl_int take_boxes(const struct tsl_byte_set *set, const struct touched *t, struct tsl_op *launch,
+                         tsl_dependences *outs)
+{
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < set->n && !error; i++) {
+        struct tsl_byte_box box = set->boxes[i];
+        box.offset += t->buffer->offset;
+        const size_t region[3] = {(size_t)box.width, (size_t)box.count[0], (size_t)box.count[1]};
+        const struct tsl_footing_range range = {
+            box.offset, box.offset + tsl_box_hull(region, (size_t)box.stride[0], (size_t)box.stride[1]), false};
+        error = tsl_window_out(launch, t->slice, &range, &box, outs);
+    }
+    return error;
+}
+
+static cl_int take_argument(const struct arguments *a, cl_uint i, const struct touched *t, struct tsl_op *launch,
+                            tsl_dependences *outs)
+{
+    const struct tsl_argument_touch *touch = touch_of(a, i, t->buffer);
+    cl_int error = CL_SUCCESS;
+    if (t->writes.n == 1 && touch && !touch->write.unknown && !t->writes.list[0].overwritten)
+        return take_boxes(&touch->write, t, launch, outs);
+    for (unsigned r = 0; r < t->writes.n && !error; r++)
+        error = tsl_window_out(launch, t->slice, &t->writes.list[r], NULL, outs);
+    return error;
+}
+
 /* What the window may have written goes back. */
 static cl_int take_home(const struct arguments *a, struct tsl_op *launch, tsl_dependences *outs)
 {
     struct touched t;
     cl_int error = CL_SUCCESS;
     for (cl_uint i = 0; i < a->args->n_all && !error; i++)
-        for (unsigned r = 0; look_at(a, i, &t) && t.slice && r < t.writes.n && !error; r++)
-            error = tsl_window_out(launch, t.slice, &t.writes.list[r], outs);
+        if (look_at(a, i, &t) && t.slice)
+            error = take_argument(a, i, &t, launch, outs);
     return error;
 }
 
@@ -339,7 +367,7 @@ static cl_int leave_area(const struct arguments *a, struct tsl_op *launch, const
         tsl_window_end(launch, area, &outs);
     tsl_dependences_finish(&outs);
     for (unsigned i = 0; !launch && i < ins->n; i++)
-        tsl_area_add(area, TSL_SMALL_AT(ins, i)->op, false);
+        tsl_area_add(area, TSL_SMALL_AT(ins, i)->op);
     return error;
 }
 

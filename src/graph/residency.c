@@ -213,7 +213,7 @@ void tsl_residency_ensure_arena(struct tsl_command *command, struct tsl_port *po
     arena->resident = true;
     tsl_member_memory_plan(port->member, TSL_ARENA_AREAS * arena->area_size);
     for (unsigned i = 0; last_eviction(port) && i < TSL_ARENA_AREAS; i++)
-        tsl_area_add(&arena->areas[i], port->evicting, false);
+        tsl_area_add(&arena->areas[i], port->evicting);
 }
 
 void tsl_residency_stay(struct tsl_data *data, struct tsl_port *port)

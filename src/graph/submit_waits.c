@@ -58,11 +58,17 @@ static struct tsl_fence *mark_behind(struct tsl_op *before)
     return fence;
 }
 
+/* Does its fence complete well, whatever failed before? It does behind nothing but its lane. */
+static bool is_bare_mark(const struct tsl_op *op)
+{
+    return op->kind == TSL_OP_MARK && op->is_side;
+}
+
 /* What the driver is to wait for, with a reference; NULL: nothing could be had. An operation without a fence keeps the
  * mark as a late fence: another lane can't tell whether it was lost. */
 static struct tsl_fence *native_fence(struct tsl_op *op, struct tsl_op *before)
 {
-    if (!strictly_after(op, before) && !before->unfenced)
+    if (!strictly_after(op, before) && !before->unfenced && !is_bare_mark(before))
         return mark_behind(before);
     struct tsl_fence *fence = tsl_op_fence(before);
     return fence ? tsl_fence_ref(fence) : NULL;

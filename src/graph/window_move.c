@@ -1,6 +1,7 @@
 #include "graph/window_move.h"
 
 #include "facts/kernel_facts.h"
+#include "footprint/evaluate.h"
 #include "graph/arena.h"
 #include "graph/claim.h"
 #include "graph/command.h"
@@ -51,12 +52,23 @@ cl_int tsl_window_in(struct tsl_command *c, struct tsl_port *port, const struct 
     return tsl_plan_go(op, error);
 }
 
+static void narrow(struct tsl_op *op, const struct tsl_byte_box *rows)
+{
+    op->region[0] = (size_t)rows->width;
+    op->region[1] = (size_t)rows->count[0];
+    op->region[2] = (size_t)rows->count[1];
+    op->dst.row_pitch = op->src.row_pitch = (size_t)rows->stride[0];
+    op->dst.slice_pitch = op->src.slice_pitch = (size_t)rows->stride[1];
+}
+
 cl_int tsl_window_out(struct tsl_op *launch, const struct tsl_slice *slice, const struct tsl_footing_range *range,
-                      tsl_dependences *outs)
+                      const struct tsl_byte_box *rows, tsl_dependences *outs)
 {
     struct tsl_op *op = make(launch->command, launch->port, slice, range, false);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
+    if (rows)
+        narrow(op, rows);
     tsl_op_depend(op, launch, true);
     if (!tsl_dependences_add(outs, op, false))
         tsl_memory_order_begin(op->command);
@@ -70,7 +82,7 @@ void tsl_window_end(struct tsl_op *launch, struct tsl_area *area, const tsl_depe
     struct tsl_graph_lane *lane = outs->n ? &launch->port->down : launch->lane;
     struct tsl_op *mark = tsl_op_create(c, launch->port, lane, TSL_OP_MARK);
     if (!mark) {
-        tsl_area_set(area, launch, false);
+        tsl_area_set(area, launch);
         tsl_memory_order_begin(c);
         return;
     }
@@ -81,7 +93,7 @@ void tsl_window_end(struct tsl_op *launch, struct tsl_area *area, const tsl_depe
     tsl_op_follow(mark, outs);
     if (!outs->n)
         tsl_op_depend(mark, launch, false);
-    tsl_area_set(area, mark, true);
+    tsl_area_set(area, mark);
     tsl_op_go(mark);
     tsl_op_unref(mark);
 }

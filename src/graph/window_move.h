@@ -8,6 +8,7 @@
 #include <CL/cl.h>
 
 struct tsl_area;
+struct tsl_byte_box;
 struct tsl_command;
 struct tsl_footing_range;
 struct tsl_op;
@@ -18,13 +19,14 @@ struct tsl_slice;
 cl_int tsl_window_in(struct tsl_command *command, struct tsl_port *port, const struct tsl_slice *slice,
                      const struct tsl_footing_range *range, tsl_dependences *ins);
 /* Plans a copy of the range from the slice to the host, where it makes the only valid copy, and adds it to outs. It
- * fails if the window's launch does. */
+ * fails if the window's launch does. rows: where in the root object the bytes of the range lie that are copied; NULL:
+ * all are. What lies between must stay as it is though the copy fails. */
 cl_int tsl_window_out(struct tsl_op *launch, const struct tsl_slice *slice, const struct tsl_footing_range *range,
-                      tsl_dependences *outs);
+                      const struct tsl_byte_box *rows, tsl_dependences *outs);
 
-/* The end of the window's use of its area: later users wait for a mark, which doesn't fail, behind its copies to the
- * host or, without any, its launch. A mark of its own: one that is made when it is needed stands behind later windows,
- * too. */
+/* The end of the window's use of its area: later users come after a mark behind its copies to the host or, without any,
+ * its launch. A mark of its own: one that is made when it is needed (submit_waits.c) stands behind later windows, too.
+ */
 void tsl_window_end(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *outs);
 
 #endif

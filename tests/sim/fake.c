@@ -177,6 +177,19 @@ static void split_member(const struct sim_world *world, unsigned i)
         setup.members[i].name = "fake";
 }
 
+/* Members that hold a part of a launch's buffers, or little more. Not by the program's chance. */
+static void tiny_member(const struct sim_world *world, unsigned i)
+{
+    uint64_t number = sim_mix(world->options.seed + 500 + i);
+
+    setup.members[i].memory_size = 128 + 64 * (number % 16);
+    setup.members[i].max_alloc_size = 1 << 20;
+    setup.members[i].told_size = 0;
+    setup.members[i].base_align = number / 16 % 2 ? 8 : 16;
+    setup.members[i].takes_parts = number / 32 % 8 != 0;
+    setup.members[i].zero_copy = number / 256 % 8 == 0;
+}
+
 static void make_members(struct sim_world *world)
 {
     struct sim *sim = world->sims[0];
@@ -204,6 +217,8 @@ static void make_members(struct sim_world *world)
     for (unsigned i = 0; i < setup.n_members; i++)
         if (world->options.failures && world->options.small_memory && sim_once_in(sim, 2))
             setup.members[i].told_size = UINT64_C(1) << 30;
+    for (unsigned i = 0; i < setup.n_members && world->options.tiny_memory; i++)
+        tiny_member(world, i);
     /* Not by chance, which would change the programs. The first: so few that programs of this length have joins, ranges
      * of many rows, and tiles with too many uses of parts. */
     tsl_join_at = 2 + (unsigned)(sim_mix(world->options.seed) % 4);
@@ -257,6 +272,7 @@ void sim_world_begin(struct sim_world *world)
     /* A context knows nothing of what another holds, nor of what a member says wrongly of itself; and what should make
      * room may fail. */
     world->tight = world->options.small_memory && (world->options.failures || world->n_contexts > 1);
+    world->tight |= world->options.tiny_memory;
     world->has_effects = true;
     for (unsigned i = 0; i < setup.n_members; i++)
         world->has_images |= setup.members[i].images;

@@ -340,6 +340,8 @@ static void write_command(const struct sim_hunt *hunt, const struct sim_options 
         used += (size_t)snprintf(text + used, size - used, " --split %s", splits[options->split]);
     if (options->n_contexts)
         used += (size_t)snprintf(text + used, size - used, " --contexts %u", options->n_contexts);
+    if (options->tiny_memory)
+        used += (size_t)snprintf(text + used, size - used, " --tiny-memory");
     if (options->pins)
         used += (size_t)snprintf(text + used, size - used, " --pins");
     if (options->threads)

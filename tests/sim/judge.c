@@ -378,7 +378,7 @@ static void judge_failures(struct sim *sim)
 
         /* What failed to make room is no command's, or another program's. */
         if (node->status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && !sim->options.small_memory &&
-            !has_cause(sim, node))
+            !sim->options.tiny_memory && !has_cause(sim, node))
             sim_fail(sim, "node %u failed for another's sake, but none could be to blame", i);
         for (unsigned k = 0; k < i; k++)
             if (node->status < -1000 && sim->nodes[k].status == node->status)

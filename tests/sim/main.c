@@ -21,6 +21,7 @@ static void usage(const char *program)
         "  --jobs N            processes at once (default 1)\n"
         "  --no-shrink         print what fails as it is\n"
         "  --keep-going        don't stop at the first failure\n"
+        "  --tiny-memory       members hold less than launches need, which run window by window\n"
         "  --pins              members pin the program's own memory once it went to and fro\n"
         "  --threads           real threads and delays instead of virtual time: not repeatable\n"
         "  --verbose           print each step as it is done (one program, in this process)\n"
@@ -83,6 +84,7 @@ enum {
     FOOTPRINTS,
     REPEATS,
     PINS,
+    TINY,
     MEMORY,
     SPLIT,
     CONTEXTS,
@@ -98,6 +100,7 @@ static const struct option names[] = {
     {"no-shrink", no_argument, NULL, NO_SHRINK},
     {"keep-going", no_argument, NULL, KEEP_GOING},
     {"pins", no_argument, NULL, PINS},
+    {"tiny-memory", no_argument, NULL, TINY},
     {"threads", no_argument, NULL, THREADS},
     {"verbose", no_argument, NULL, VERBOSE},
     {"records", no_argument, NULL, RECORDS},
@@ -179,6 +182,9 @@ static bool read_option(int which, struct sim_hunt *hunt)
         return true;
     case THREADS:
         hunt->like.threads = true;
+        return true;
+    case TINY:
+        hunt->like.tiny_memory = true;
         return true;
     case PINS:
         hunt->like.pins = true;

@@ -88,6 +88,7 @@ struct sim_options {
     bool footprints;                      /* kernels with footprints are among the others */
     bool repeats;                         /* launches often repeat the one before: the same kernel and objects */
     bool small_memory;                    /* members that hold only a part of the buffers */
+    bool tiny_memory;                     /* members that hold less than launches need: these run window by window */
     bool pins;                            /* members pin the program's own memory (CL_MEM_USE_HOST_PTR) */
     bool verbose;                         /* the program is printed as it runs */
     bool records;                         /* a failure's story ends with what the members did */
