@@ -84,6 +84,8 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
         tsl_undo_claims(op);
     if (op->status < 0 && op->move)
         tsl_move_failed(op);
+    if (op->status < 0 && op->spoils)
+        tsl_move_spoiled(op);
     op->user.done = true;
     tsl_op_forget_befores(op);
     op->port->n_pending--;

@@ -118,3 +118,32 @@ void tsl_move_failed(struct tsl_op *op)
     if (tsl_move_failed_range(op, data, begin, end, op->dst.space, from) && from != TSL_SPACE_HOST)
         tsl_residency_stay(data, &op->port->graph->ports[from - 1]);
 }
+
+/* So many rows are looked at one by one; of more all from the first to the last byte counts as spoiled. */
+#define MANY_ROWS 4096u
+
+static void spoil(struct tsl_op *op, uint64_t begin, uint64_t end)
+{
+    struct tsl_data *data = op->dst.data;
+    if (tsl_tiles_cut(&data->tiles, begin, end))
+        for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end); tile;
+             tile = tsl_tiles_next_meeting(tile, end))
+            tsl_tile_spoil(tile, TSL_SPACE_HOST);
+    tsl_move_failed_range(op, data, begin, end, TSL_SPACE_HOST, TSL_SPACE_LOST);
+}
+
+void tsl_move_spoiled(struct tsl_op *op)
+{
+    uint64_t begin = op->dst.offset;
+    if (op->poison && !op->unsure)
+        return;
+    if (op->region[1] * op->region[2] > MANY_ROWS) {
+        spoil(op, begin, begin + tsl_side_hull(op, &op->dst));
+        return;
+    }
+    for (size_t k = 0; k < op->region[2]; k++)
+        for (size_t j = 0; j < op->region[1]; j++) {
+            uint64_t row = begin + k * op->dst.slice_pitch + j * op->dst.row_pitch;
+            spoil(op, row, row + op->region[0]);
+        }
+}

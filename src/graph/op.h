@@ -112,7 +112,9 @@ struct tsl_op {
     bool unfenced;     /* was submitted without a fence: one that is made late tells of no failure */
     bool awaited;      /* exit has waited for it */
     bool frees_arena;  /* EVICT: not an object goes, but the port's arena */
-    bool unsure;       /* may run though what it strictly comes after has failed */
+    bool
+        spoils; /* COPY from an area: if it fails under way, bytes that were good in the host's copy are so no longer */
+    bool unsure; /* may run though what it strictly comes after has failed */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */
     uint64_t submit_ns;

@@ -69,6 +69,7 @@ cl_int tsl_window_out(struct tsl_op *launch, const struct tsl_slice *slice, cons
         return CL_OUT_OF_HOST_MEMORY;
     if (rows)
         narrow(op, rows);
+    op->spoils = !range->overwritten;
     tsl_op_depend(op, launch, true);
     if (!tsl_dependences_add(outs, op, false))
         tsl_memory_order_begin(op->command);
