@@ -256,6 +256,7 @@ static const char *const split_words[] = {"auto",         "alike",         "doma
                                           "always:exact", "always:domain", "always:merge", "always:reduce", NULL};
 static const char *const order_words[] = {"async", "sync", NULL};
 static const char *const limits_words[] = {"all", "fastest", NULL};
+static const char *const larger_words[] = {"no", "yes", NULL};
 static const char *const device_type_words[] = {"auto", "gpu", "cpu", "accelerator", NULL};
 static const char *const profiling_words[] = {"serial", "overlap", NULL};
 static const char *const nvidia_words[] = {"cuda", "opencl", NULL};
@@ -424,6 +425,7 @@ static const struct variable variables[] = {
      "/usr/bin/llvm-spirv-15"},
     {"TESELA_TRACE", read_text, show_text, FIELD(trace), NULL, "a file", "no timeline"},
     {"TESELA_LIMITS", read_word, show_word, FIELD(limits), limits_words, "all or fastest", "all"},
+    {"TESELA_LARGER", read_word, show_word, FIELD(larger), larger_words, "yes or no", "no"},
     {"TESELA_DEVICE_TYPE", read_word, show_word, FIELD(device_type), device_type_words, "auto, gpu, cpu or accelerator",
      "auto"},
     {"TESELA_REPRODUCIBLE", read_word, show_word, FIELD(reproducible), reproducible_words, "yes or no", "no"},

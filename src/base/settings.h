@@ -58,6 +58,12 @@ enum tsl_limits {
     TSL_LIMITS_FASTEST, /* "fastest": what the fastest member can do */
 };
 
+/* Are programs told of more memory than any launch can use run whole (TESELA_LARGER)? */
+enum tsl_larger {
+    TSL_LARGER_NO,  /* "no", the default */
+    TSL_LARGER_YES, /* "yes": of the host's, where all members can run launches window by window */
+};
+
 /* The type that the virtual device reports (TESELA_DEVICE_TYPE). */
 enum tsl_device_type {
     TSL_DEVICE_TYPE_AUTO,        /* "auto", the default: the fastest member's, as programs tune themselves by it */
@@ -162,6 +168,7 @@ struct tsl_settings {
     enum tsl_split split;
     enum tsl_order order;
     enum tsl_limits limits;
+    enum tsl_larger larger;
     enum tsl_device_type device_type;
     enum tsl_profiling profiling;
     enum tsl_reproducible reproducible;

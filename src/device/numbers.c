@@ -1,11 +1,13 @@
 /*
  * The numbers of clGetDeviceInfo, each computed from the members' by one rule.
  */
+#include "base/settings.h"
 #include "device/device_facts.h"
 #include "device/shared_memory.h"
 #include "driver/ask.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum rule {
     FIXED, /* value, whatever the members are */
@@ -285,6 +287,32 @@ static void limit_groups(struct tsl_device_facts *facts)
             facts->work_item_sizes[d] = GPU_GROUP;
 }
 
+static bool runs_larger(const struct tsl_member *member)
+{
+    return member->caps.takes_parts || member->caps.zero_copy;
+}
+
+/* By default what any launch can use run whole: what all members have, or, as a host's CPU that compiles takes any
+ * launch, what such a one has. By TESELA_LARGER the host's memory, of which launches use parts. */
+static void fill_memory(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n,
+                        struct tsl_member *const *compiling, unsigned n_compiling)
+{
+    cl_ulong *size = &facts->numbers[tsl_number_row(CL_DEVICE_GLOBAL_MEM_SIZE) - rows];
+    cl_ulong *most = &facts->numbers[tsl_number_row(CL_DEVICE_MAX_MEM_ALLOC_SIZE) - rows];
+    cl_ulong host = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
+    bool larger = n > 0 && tsl_settings()->larger == TSL_LARGER_YES;
+
+    for (unsigned i = 0; i < n_compiling; i++)
+        if (compiling[i]->path->identity.is_host_cpu && compiling[i]->caps.memory_size > *size)
+            *size = compiling[i]->caps.memory_size;
+    for (unsigned i = 0; i < n; i++)
+        larger = larger && runs_larger(members[i]);
+    if (!larger)
+        return;
+    *size = host > *size ? host : *size;
+    *most = host / 2 > *most ? host / 2 : *most;
+}
+
 void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
 {
     struct tsl_member *some[TSL_MAX_MEMBERS];
@@ -297,6 +325,7 @@ void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *
             facts->numbers[i] = evaluate(&rows[i], some, n_some);
         else
             facts->numbers[i] = evaluate(&rows[i], members, n);
+    fill_memory(facts, members, n, some, n_some);
     fill_work_item_sizes(facts, members, n);
     if (facts->type == CL_DEVICE_TYPE_GPU)
         limit_groups(facts);
