@@ -57,6 +57,14 @@ static void test_pins(void **state)
     run(300, &(struct sim_options){.pins = true}, 0);
 }
 
+/* Members hold less than launches need: these run window by window, or are refused. */
+static void test_tiny_memory(void **state)
+{
+    (void)state;
+    run(500, &(struct sim_options){.tiny_memory = true, .footprints = true},
+        SIM_CHOOSE_FAILURES | SIM_CHOOSE_FOOTPRINTS);
+}
+
 /* Programs that were wrong once, too rare to be met among those above. */
 static void test_found(void **state)
 {
@@ -117,10 +125,8 @@ static void test_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_pins),
-        cmocka_unit_test(test_found),
+        cmocka_unit_test(test_programs),    cmocka_unit_test(test_failures), cmocka_unit_test(test_pins),
+        cmocka_unit_test(test_tiny_memory), cmocka_unit_test(test_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
