@@ -281,7 +281,7 @@ static void held_work_keeps_what_it_was_given(void **state)
     *list = gate;
     *value = 1000;
     args[0] = mem_arg(mem);
-    args[1] = (struct tsl_bound_arg){TSL_ARG_VALUE, sizeof(*value), value, NULL};
+    args[1] = (struct tsl_bound_arg){.kind = TSL_ARG_VALUE, .size = sizeof(*value), .value = value};
     assert_int_equal(put_later(lane, mem, in, sizeof(in), &waits, NULL), CL_SUCCESS);
     assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(get_later(lane, mem, out, sizeof(out), NULL, NULL), CL_SUCCESS);
@@ -299,6 +299,33 @@ static void held_work_keeps_what_it_was_given(void **state)
     assert_int_equal(out[1023], 2023);
     assert_int_equal(out[5], 1077);
     tsl_fence_unref(gate);
+    driver->kernel_free(kernel);
+    driver->program_free(program);
+    driver->mem_free(mem);
+}
+
+/* The memory is a part of what the kernel is given: it is where the part would be. The whole begins within the memory,
+ * as the stand-in knows no other addresses. */
+static void a_part_stands_for_a_whole(void **state)
+{
+    enum { FIRST = 512, N = 1024 };
+    struct tsl_dprogram *program = build_kernels(member);
+    struct tsl_dkernel *kernel = new_kernel(program, "add_value");
+    struct tsl_mem *mem = new_mem(2 * N * sizeof(int));
+    const struct tsl_bound_part part = {.shift = (N - FIRST) * (int64_t)sizeof(int), .size = 2 * FIRST * sizeof(int)};
+    struct tsl_bound_arg args[] = {mem_arg(mem), VALUE_ARG(int, 7)};
+    struct tsl_bound_args bound = bind(2, args);
+    struct tsl_window window = whole(N, 64);
+
+    (void)state;
+    assert_true(member->caps.takes_parts);
+    args[0].part = &part;
+    window.global_offset[0] = FIRST;
+    assert_int_equal(fill_ints(lane, mem, 5, 2 * N, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(get_int(mem, N - 1), 5);
+    assert_int_equal(get_int(mem, N), 12);
+    assert_int_equal(get_int(mem, 2 * N - 1), 12);
     driver->kernel_free(kernel);
     driver->program_free(program);
     driver->mem_free(mem);
@@ -739,6 +766,7 @@ int main(void)
         cmocka_unit_test(nothing_is_told_before_it_is_there),
         cmocka_unit_test(a_gate_that_fails_fails_what_waits),
         cmocka_unit_test(held_work_keeps_what_it_was_given),
+        cmocka_unit_test(a_part_stands_for_a_whole),
         cmocka_unit_test(a_kernel_adds),
         cmocka_unit_test(ids_answer_as_for_the_whole_launch),
         cmocka_unit_test(local_arguments_lie_apart),

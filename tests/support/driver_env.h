@@ -187,7 +187,8 @@ static inline struct tsl_bound_arg mem_arg(struct tsl_mem *mem)
 }
 
 /* A compound literal lives as long as its block. */
-#define VALUE_ARG(type, ...) ((struct tsl_bound_arg){TSL_ARG_VALUE, sizeof(type), &(type){__VA_ARGS__}, NULL})
+#define VALUE_ARG(type, ...) \
+    ((struct tsl_bound_arg){.kind = TSL_ARG_VALUE, .size = sizeof(type), .value = &(type){__VA_ARGS__}})
 
 static inline struct tsl_bound_args bind(cl_uint n, const struct tsl_bound_arg *args)
 {
