@@ -110,17 +110,23 @@ static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
     return true;
 }
 
-/* Fetches what is read, and what may be written, unless all of that is surely overwritten: may-write is not must-write.
- */
-static cl_int fetch_ranges(struct tsl_command *c, const struct touched *t)
+/* What is to be fetched: what is read, and what may be written, unless all of that is surely overwritten: may-write is
+ * not must-write. */
+static unsigned needed_ranges(const struct touched *t, struct tsl_range all[2 * TSL_FOOTING_MAX_RANGES])
 {
-    struct tsl_range all[2 * TSL_FOOTING_MAX_RANGES];
     unsigned n = 0;
     for (unsigned r = 0; r < t->reads.n; r++)
         all[n++] = (struct tsl_range){t->reads.list[r].begin, t->reads.list[r].end};
     for (unsigned r = 0; r < t->writes.n; r++)
         if (!t->writes.list[r].overwritten)
             all[n++] = (struct tsl_range){t->writes.list[r].begin, t->writes.list[r].end};
+    return n;
+}
+
+static cl_int fetch_ranges(struct tsl_command *c, const struct touched *t)
+{
+    struct tsl_range all[2 * TSL_FOOTING_MAX_RANGES];
+    unsigned n = needed_ranges(t, all);
     return n ? tsl_fetch_ranges(c, t->data, all, tsl_runs_tidy(all, n), t->space) : CL_SUCCESS;
 }
 
@@ -285,25 +291,14 @@ static cl_int plan_launch(struct tsl_command *c, unsigned i, const tsl_dependenc
 
 /* ---- Window by window -------------------------------------------------------------------------------------------- */
 
-/* Is the range in one of the others? */
-static bool is_among(const struct tsl_footing_range *range, const struct tsl_footing_ranges *ranges)
-{
-    for (unsigned i = 0; i < ranges->n; i++)
-        if (ranges->list[i].begin <= range->begin && range->end <= ranges->list[i].end)
-            return true;
-    return false;
-}
-
-/* What the window needs goes from the host's copies to the slices: as for a fetch, all but what is surely overwritten.
- */
+/* What the window needs goes from the host's copies to the slices. */
 static cl_int bring_ranges(const struct arguments *a, const struct touched *t, tsl_dependences *ins)
 {
+    struct tsl_range all[2 * TSL_FOOTING_MAX_RANGES];
+    unsigned n = tsl_runs_tidy(all, needed_ranges(t, all));
     cl_int error = CL_SUCCESS;
-    for (unsigned r = 0; r < t->reads.n && !error; r++)
-        error = tsl_window_in(a->command, a->port, t->slice, &t->reads.list[r], ins);
-    for (unsigned r = 0; r < t->writes.n && !error; r++)
-        if (!t->writes.list[r].overwritten && !is_among(&t->writes.list[r], &t->reads))
-            error = tsl_window_in(a->command, a->port, t->slice, &t->writes.list[r], ins);
+    for (unsigned i = 0; i < n && !error; i++)
+        error = tsl_window_in(a->command, a->port, t->slice, &all[i], ins);
     return error;
 }
 

@@ -18,7 +18,7 @@
 /* Not one of those that only bring bytes to where a command needs them (op->move): its fate is the command's, and the
  * directory knows nothing of the slice. */
 static struct tsl_op *make(struct tsl_command *c, struct tsl_port *port, const struct tsl_slice *slice,
-                           const struct tsl_footing_range *range, bool in)
+                           const struct tsl_range *range, bool in)
 {
     struct tsl_op *op = tsl_op_create(c, port, in ? &port->up : &port->down, TSL_OP_COPY);
     if (!op)
@@ -38,7 +38,7 @@ static struct tsl_op *make(struct tsl_command *c, struct tsl_port *port, const s
 }
 
 cl_int tsl_window_in(struct tsl_command *c, struct tsl_port *port, const struct tsl_slice *slice,
-                     const struct tsl_footing_range *range, tsl_dependences *ins)
+                     const struct tsl_range *range, tsl_dependences *ins)
 {
     struct tsl_op *op = make(c, port, slice, range, true);
     if (!op)
@@ -64,7 +64,8 @@ static void narrow(struct tsl_op *op, const struct tsl_byte_box *rows)
 cl_int tsl_window_out(struct tsl_op *launch, const struct tsl_slice *slice, const struct tsl_footing_range *range,
                       const struct tsl_byte_box *rows, tsl_dependences *outs)
 {
-    struct tsl_op *op = make(launch->command, launch->port, slice, range, false);
+    const struct tsl_range bytes = {range->begin, range->end};
+    struct tsl_op *op = make(launch->command, launch->port, slice, &bytes, false);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     if (rows)

@@ -13,11 +13,12 @@ struct tsl_command;
 struct tsl_footing_range;
 struct tsl_op;
 struct tsl_port;
+struct tsl_range;
 struct tsl_slice;
 
 /* Plans a copy of the range, which the host has, to the slice, and adds it to ins. */
 cl_int tsl_window_in(struct tsl_command *command, struct tsl_port *port, const struct tsl_slice *slice,
-                     const struct tsl_footing_range *range, tsl_dependences *ins);
+                     const struct tsl_range *range, tsl_dependences *ins);
 /* Plans a copy of the range from the slice to the host, where it makes the only valid copy, and adds it to outs. It
  * fails if the window's launch does. rows: where in the root object the bytes of the range lie that are copied; NULL:
  * all are. What lies between must stay as it is though the copy fails. */
