@@ -51,7 +51,9 @@ unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *dat
 {
     unsigned only = one_member(graph) ? tsl_space_of(&graph->ports[0], data) : TSL_SPACE_HOST;
     unsigned last = data->last_member >= 0 ? tsl_space_of(&graph->ports[data->last_member], data) : TSL_SPACE_HOST;
-    if (one_member(graph) && (tsl_spaces_is_empty(valid) || tsl_spaces_has(valid, only)))
+    if (one_member(graph) && tsl_spaces_is_empty(valid)) /* Never written; it may be too large to be there. */
+        return tsl_plan_with_room(graph, only, data, data);
+    if (one_member(graph) && tsl_spaces_has(valid, only))
         return only;
     if (tsl_spaces_is_empty(valid) || tsl_spaces_has(valid, TSL_SPACE_HOST))
         return TSL_SPACE_HOST;

@@ -326,6 +326,24 @@ static void test_refused(void **state)
     assert_int_equal(try(FILL, a, NULL, 1, SIZE, NULL), CL_MEM_OBJECT_ALLOCATION_FAILURE);
 }
 
+/* What was never written has no copy on a member that can't hold it, either. */
+static void test_unwritten(void **state)
+{
+    struct tsl_buffer *large;
+    unsigned char bytes[16];
+    struct tsl_enqueue e = {.type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    struct tsl_box_copy box = {.region = {sizeof bytes, 1, 1}, .src_offset = SIZE / 2};
+
+    (void)state;
+    begin(&plain, 1);
+    e.queue = t.queue;
+    assert_int_equal(tsl_buffer_create(t.context, 0, SIZE, NULL, NULL, &large), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_read(&e, large, bytes, &box), CL_SUCCESS);
+    launch(FILL, large, NULL, 4);
+    assert_bytes(large, 0, SIZE, 4);
+    tsl_object_release(&large->object);
+}
+
 /* A launch that touches little of large buffers has one window. */
 static void test_little(void **state)
 {
@@ -349,7 +367,7 @@ int main(void)
         cmocka_unit_test_teardown(test_gather, end),  cmocka_unit_test_teardown(test_room, end),
         cmocka_unit_test_teardown(test_stays, end),   cmocka_unit_test_teardown(test_members, end),
         cmocka_unit_test_teardown(test_failure, end), cmocka_unit_test_teardown(test_refused, end),
-        cmocka_unit_test_teardown(test_little, end),
+        cmocka_unit_test_teardown(test_little, end),  cmocka_unit_test_teardown(test_unwritten, end),
     };
 
     return cmocka_run_group_tests_name("launches larger than their member", tests, NULL, NULL);
