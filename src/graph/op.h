@@ -112,9 +112,8 @@ struct tsl_op {
     bool unfenced;     /* was submitted without a fence: one that is made late tells of no failure */
     bool awaited;      /* exit has waited for it */
     bool frees_arena;  /* EVICT: not an object goes, but the port's arena */
-    bool
-        spoils; /* COPY from an area: if it fails under way, bytes that were good in the host's copy are so no longer */
-    bool unsure; /* may run though what it strictly comes after has failed */
+    bool spoils;       /* COPY from an area: if it fails under way, what was good on the host is so no longer */
+    bool unsure;       /* may run though what it strictly comes after has failed */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */
     uint64_t submit_ns;
@@ -127,16 +126,16 @@ struct tsl_op {
      * will be (owned references). */
     TSL_SMALL_VECTOR(struct tsl_op *, 2) natives;
     TSL_SMALL_VECTOR(struct tsl_op *, 1) gates;
-    struct tsl_side dst, src;     /* COPY, FILL (dst), COMBINE (src is a) */
-    size_t region[3];             /* COPY, FILL, COMBINE */
-    struct tsl_pieces *pieces;    /* of a move: what of the region it copies, owned; NULL: all of it */
-    struct tsl_fence *first;      /* of the first piece, where times are wanted; owned */
-    struct tsl_op_joint *joint;   /* COMBINE, and of joints FILL; owned, heap; else NULL */
-    struct tsl_extents *extents;  /* what it touches where its claims take more (extent.h), owned; NULL: all of them */
-    struct tsl_check *check;      /* CHECK: what it compares, owned */
-    const struct tsl_slice *slice; /* COPY between an area and the host (arena.h): of the member's side; its command's */
-    struct tsl_residence *victim; /* EVICT: what is evicted; it has a reference to the data's owner */
-    unsigned eviction;            /* EVICT: its number among the victim's, from 0 */
+    struct tsl_side dst, src;      /* COPY, FILL (dst), COMBINE (src is a) */
+    size_t region[3];              /* COPY, FILL, COMBINE */
+    struct tsl_pieces *pieces;     /* of a move: what of the region it copies, owned; NULL: all of it */
+    struct tsl_fence *first;       /* of the first piece, where times are wanted; owned */
+    struct tsl_op_joint *joint;    /* COMBINE, and of joints FILL; owned, heap; else NULL */
+    struct tsl_extents *extents;   /* what it touches where its claims take more (extent.h), owned; NULL: all of them */
+    struct tsl_check *check;       /* CHECK: what it compares, owned */
+    const struct tsl_slice *slice; /* COPY between an area and the host: of the member (arena.h); its command's */
+    struct tsl_residence *victim;  /* EVICT: what is evicted; it has a reference to the data's owner */
+    unsigned eviction;             /* EVICT: its number among the victim's, from 0 */
 };
 
 STAILQ_HEAD(tsl_op_queue, tsl_op);
