@@ -97,6 +97,9 @@ uint64_t tsl_cut_groups(const struct tsl_window *window, unsigned dimension);
 void tsl_cut_windows(const struct tsl_window *window, unsigned dimension, unsigned n, const uint64_t *group_ends,
                      struct tsl_window *out);
 
+/* The reason in one word, for scripts: "writes-unknown". */
+const char *tsl_cut_word(enum tsl_cut_why why);
+
 /* Why the launch isn't cut, a sentence for users without a full stop, of at most size bytes with the NUL: "argument 1
  * (out) is written at places that are not known before the launch (line 14: the index is loaded from memory)".
  * Arguments count from 0, as for clSetKernelArg. names: of the footprint's arguments; NULL, or elements that are NULL,

@@ -21,6 +21,30 @@ static const char *const sentences[TSL_N_CUT_WHYS] = {
     [TSL_CUT_NO_MEMORY] = "the host has no memory left to find out",
 };
 
+static const char *const words[TSL_N_CUT_WHYS] = {
+    [TSL_CUT_OK] = "legal",
+    [TSL_CUT_NO_FOOTPRINT] = "no-footprint",
+    [TSL_CUT_PRINTS] = "printf",
+    [TSL_CUT_PROGRAM_SCOPE] = "program-scope",
+    [TSL_CUT_POINTERS] = "pointers",
+    [TSL_CUT_SPINS] = "spins",
+    [TSL_CUT_VOLATILE] = "volatile",
+    [TSL_CUT_FENCES] = "fences",
+    [TSL_CUT_TOO_FEW_GROUPS] = "few-groups",
+    [TSL_CUT_ATOMICS] = "atomics",
+    [TSL_CUT_WRITES_UNKNOWN] = "writes-unknown",
+    [TSL_CUT_WRITES_MEET] = "writes-meet",
+    [TSL_CUT_NO_MEMORY] = "no-memory",
+    [TSL_CUT_ATOMIC_RESULTS] = "atomic-results",
+    [TSL_CUT_ATOMICS_AND_OTHERS] = "atomics-and-others",
+    [TSL_CUT_ATOMICS_UNLIKE] = "atomics-unlike",
+};
+
+const char *tsl_cut_word(enum tsl_cut_why why)
+{
+    return words[why];
+}
+
 struct argument_name {
     char text[96];
 };

@@ -7,6 +7,7 @@
 #include <CL/cl.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * A launch and the part of it to run. The whole launch has global_size work-items from global_offset in groups of
@@ -23,5 +24,25 @@ struct tsl_window {
     size_t group_count[3];
     bool whole; /* the window is the whole launch; group_begin and group_count are not set */
 };
+
+/* Of one dimension: a part may have the last group, which may be smaller. */
+static inline uint64_t tsl_window_items_of(const struct tsl_window *window, unsigned dimension)
+{
+    if (window->whole)
+        return window->global_size[dimension];
+    uint64_t begin = (uint64_t)window->group_begin[dimension] * window->local_size[dimension];
+    uint64_t end = begin + (uint64_t)window->group_count[dimension] * window->local_size[dimension];
+    return (end < window->global_size[dimension] ? end : window->global_size[dimension]) - begin;
+}
+
+/* Work-items. */
+static inline uint64_t tsl_window_items(const struct tsl_window *window)
+{
+    uint64_t n = 1;
+
+    for (unsigned d = 0; d < window->work_dim; d++)
+        n *= tsl_window_items_of(window, d);
+    return n;
+}
 
 #endif

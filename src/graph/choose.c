@@ -56,22 +56,9 @@ static unsigned n_behind(void *arg)
 
 /* ---- The choice -------------------------------------------------------------------------------------------------- */
 
-/* Of one dimension: a part may have the last group, which may be smaller. */
-static uint64_t items(const struct tsl_window *window, unsigned d)
-{
-    if (window->whole)
-        return window->global_size[d];
-    uint64_t begin = (uint64_t)window->group_begin[d] * window->local_size[d];
-    uint64_t end = begin + (uint64_t)window->group_count[d] * window->local_size[d];
-    return (end < window->global_size[d] ? end : window->global_size[d]) - begin;
-}
-
 uint64_t tsl_place_work_items(const struct tsl_window *window)
 {
-    uint64_t n = 1;
-    for (unsigned d = 0; d < window->work_dim; d++)
-        n *= items(window, d);
-    return n;
+    return tsl_window_items(window);
 }
 
 /* The command's members that are not lost; if all are lost, all. */

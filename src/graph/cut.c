@@ -21,6 +21,7 @@
 #include "place/place.h"
 #include "program/launch.h"
 #include "program/program.h"
+#include "trace/trace.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -42,15 +43,49 @@ bool tsl_cut_is_wanted(const struct tsl_graph *graph)
 
 /* ---- Why not ----------------------------------------------------------------------------------------------------- */
 
+static void say(const struct tsl_cut *cut, char *text, size_t size)
+{
+    tsl_cut_kernel_say(cut->command->kernel, cut->footprint, &cut->verdict, text, size);
+}
+
+/* Each reason once for a kernel, as a span without length. */
+static void trace(struct tsl_cut *cut)
+{
+    struct tsl_kernel *kernel = cut->command->kernel;
+    uint64_t now_ns = cut->ask->now_ns;
+    char text[512];
+    if (!tsl_trace_on() || kernel->cut.traced & 1u << cut->verdict.why)
+        return;
+    kernel->cut.traced |= 1u << cut->verdict.why;
+    say(cut, text, sizeof(text));
+    tsl_trace_span(
+        &(struct tsl_trace_span){.lane = tsl_trace_lane("host", TSL_TRACE_HOST),
+                                 .category = TSL_TRACE_CAT_VERDICT,
+                                 .name = kernel->name,
+                                 .start_ns = now_ns,
+                                 .end_ns = now_ns,
+                                 .args = tsl_trace_args(tsl_trace_text("why", tsl_cut_word(cut->verdict.why)),
+                                                        tsl_trace_text("sentence", text))});
+}
+
 /* Each reason once for a kernel. */
 static void tell(struct tsl_cut *cut)
 {
-    if (cut->command->kernel->cut.told & 1u << cut->verdict.why || !tsl_log_on(TSL_LOG_IN_PLACE, TSL_LOG_INFO))
-        return;
+    struct tsl_kernel *kernel = cut->command->kernel;
     char text[512];
-    cut->command->kernel->cut.told |= 1u << cut->verdict.why;
-    tsl_cut_kernel_say(cut->command->kernel, cut->footprint, &cut->verdict, text, sizeof(text));
-    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "launches of %s run whole, as %s", cut->command->kernel->name, text);
+    trace(cut);
+    if (kernel->cut.told & 1u << cut->verdict.why || !tsl_log_on(TSL_LOG_IN_PLACE, TSL_LOG_INFO))
+        return;
+    kernel->cut.told |= 1u << cut->verdict.why;
+    say(cut, text, sizeof(text));
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "launches of %s run whole, as %s", kernel->name, text);
+}
+
+static bool whole(struct tsl_cut *cut, enum tsl_whole_why why)
+{
+    cut->command->whole_why = (uint8_t)why;
+    cut->command->cut_why = (uint8_t)cut->verdict.why;
+    return false;
 }
 
 bool tsl_cut_give_up(struct tsl_cut *cut, enum tsl_cut_why why)
@@ -63,7 +98,7 @@ static bool refuse(struct tsl_cut *cut, enum tsl_cut_why why)
 {
     tsl_cut_give_up(cut, why);
     tell(cut);
-    return false;
+    return whole(cut, TSL_WHOLE_FORBIDDEN);
 }
 
 /* ---- What the kernel allows -------------------------------------------------------------------------------------- */
@@ -84,7 +119,7 @@ static bool mark_candidates(struct tsl_cut *cut, struct tsl_candidate *candidate
             cut->part = part;
     }
     if (!cut->part)
-        return why == TSL_CUT_OK ? false : refuse(cut, why);
+        return why == TSL_CUT_OK ? whole(cut, TSL_WHOLE_NO_WINDOWS) : refuse(cut, why);
     cut->footprint = cut->part->facts.footprint;
     return !tsl_cut_kernel_has_svm(c->args) || refuse(cut, TSL_CUT_POINTERS);
 }
@@ -509,10 +544,14 @@ static bool choose(struct tsl_cut *cut, struct tsl_parts *parts)
     tsl_cut_kernel_memories(cut->command, cut->footprint, members_with_windows(cut), cut->memories, &cut->values);
     cut->rung = find_rung(cut, parts);
     if (cut->rung == TSL_RUNG_WHOLE) {
-        if (cut->verdict.why != TSL_CUT_OK)
-            tell(cut);
-        return false;
+        if (cut->verdict.why == TSL_CUT_OK)
+            return whole(cut, TSL_WHOLE_SETTING);
+        tell(cut);
+        return whole(cut, TSL_WHOLE_FORBIDDEN);
     }
+    if (cut->rung != TSL_RUNG_EXACT && cut->verdict.why != TSL_CUT_OK)
+        trace(cut);
+    whole(cut, TSL_WHOLE_UNPAID);
     return pays(cut, parts, candidates) && make_shares(cut, candidates);
 }
 
@@ -561,14 +600,18 @@ static bool ask_for_parts(struct tsl_cut *cut, struct tsl_candidate *candidates,
         return true;
     if (parts->small)
         memo->small_size = cut->ask->size, memo->n_small = SMALL_SKIPPED;
-    return false;
+    return whole(cut, parts->small ? TSL_WHOLE_SMALL : TSL_WHOLE_NO_PARTS);
 }
 
 bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)
 {
     struct tsl_cut cut;
     struct tsl_parts parts;
-    if (!tsl_placer_cuts(c->graph->placer) || is_known_to_be_small(&c->kernel->cut, ask->size))
+    c->whole_why = TSL_WHOLE_SETTING;
+    if (!tsl_placer_cuts(c->graph->placer))
+        return false;
+    c->whole_why = TSL_WHOLE_SMALL;
+    if (is_known_to_be_small(&c->kernel->cut, ask->size))
         return false;
     begin(&cut, c, ask);
     if (!ask_for_parts(&cut, candidates, &parts))

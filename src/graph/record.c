@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "driver/driver.h"
+#include "footprint/cut.h"
 #include "graph/command.h"
 #include "graph/cut.h"
 #include "graph/op.h"
@@ -27,6 +28,9 @@ struct tsl_op_record {
     const char *member;
     const char *rung; /* of a share of a launch; else NULL */
     uint64_t trace_id, command, buffer, offset, bytes, queue;
+    uint64_t items, of, share, shares, expected_ns; /* of launches */
+    const char *why;                                /* ... */
+    cl_int error;
     struct tsl_fence *fence; /* owned reference; asked for times when the record is written */
     struct tsl_fence *first; /* likewise: it began when this one did; NULL: when fence did */
     struct tsl_command_times times;
@@ -103,6 +107,31 @@ static void describe_work(struct tsl_op_record *r, const struct tsl_op *op)
     set_lane(r, "", op->port, TSL_TRACE_KERNELS);
 }
 
+/* What kept the launch from a better rung, in a word; NULL: nothing. */
+static const char *why_of(const struct tsl_command *c)
+{
+    static const char *const words[] = {
+        [TSL_WHOLE_ONE_MEMBER] = "one-member", [TSL_WHOLE_SETTING] = "setting",   [TSL_WHOLE_SMALL] = "small",
+        [TSL_WHOLE_NO_WINDOWS] = "no-windows", [TSL_WHOLE_NO_PARTS] = "no-parts", [TSL_WHOLE_UNPAID] = "unpaid"};
+    if (c->n_more || c->whole_why == TSL_WHOLE_FORBIDDEN)
+        return c->cut_why == TSL_CUT_OK ? NULL : tsl_cut_word(c->cut_why);
+    return words[c->whole_why];
+}
+
+static void describe_launch(struct tsl_op_record *r, const struct tsl_op *op)
+{
+    struct tsl_command *c = op->command;
+    const struct tsl_share *share = tsl_op_share(op);
+    for (unsigned i = 0; i <= c->n_more; i++)
+        r->of += tsl_window_items(&tsl_command_share(c, i)->window);
+    r->items = tsl_window_items(&share->window);
+    r->share = op->share;
+    r->shares = c->n_more + 1;
+    r->rung = tsl_rung_name(c->rung);
+    r->why = why_of(c);
+    r->expected_ns = share->placement.known ? (uint64_t)share->placement.run_ns : 0;
+}
+
 void tsl_record_op(struct tsl_op *op)
 {
     if (!tsl_trace_on() || op->kind == TSL_OP_EVICT)
@@ -114,6 +143,9 @@ void tsl_record_op(struct tsl_op *op)
         describe_copy(r, op);
     else
         describe_work(r, op);
+    if (op->kind == TSL_OP_LAUNCH)
+        describe_launch(r, op);
+    r->error = op->status < 0 ? op->status : 0;
     r->member = op->port->name;
     r->trace_id = op->trace_id;
     r->command = op->command->id;
@@ -136,6 +168,7 @@ void tsl_record_command(struct tsl_command *c)
     r->kind = TSL_TRACE_QUEUE;
     r->category = TSL_TRACE_CAT_COMMAND;
     r->member = c->share.op ? c->share.op->port->name : "";
+    r->error = c->status < 0 ? c->status : 0;
     r->command = c->id;
     r->queue = c->queue->id;
     r->times = (struct tsl_command_times){.queued = c->queued_ns, .submit = c->submit_ns, .end = tsl_clock_ns()};
@@ -183,8 +216,42 @@ const char *tsl_command_name(cl_command_type type)
     return "command";
 }
 
+#define MAX_ARGS 18
+
+/* What is told of the record. error: room for its number as text. */
+static void list_args(const struct tsl_op_record *r, char error[16], struct tsl_trace_arg args[MAX_ARGS])
+{
+    unsigned n = 0;
+    args[n++] = tsl_trace_u64("command", r->command);
+    args[n++] = tsl_trace_text("member", r->member);
+    args[n++] = tsl_trace_u64("bytes", r->bytes);
+    args[n++] = tsl_trace_text("from", r->from);
+    args[n++] = tsl_trace_text("to", r->to);
+    args[n++] = tsl_trace_u64("buffer", r->buffer);
+    args[n++] = tsl_trace_u64("offset", r->offset);
+    args[n++] = tsl_trace_u64("queue", r->queue);
+    if (r->rung)
+        args[n++] = tsl_trace_text("rung", r->rung);
+    if (r->items) {
+        args[n++] = tsl_trace_u64("items", r->items);
+        args[n++] = tsl_trace_u64("of", r->of);
+        args[n++] = tsl_trace_u64("share", r->share);
+        args[n++] = tsl_trace_u64("shares", r->shares);
+    }
+    if (r->why)
+        args[n++] = tsl_trace_text("why", r->why);
+    if (r->expected_ns)
+        args[n++] = tsl_trace_u64("expected_ns", r->expected_ns);
+    snprintf(error, 16, "%d", r->error);
+    if (r->error)
+        args[n++] = tsl_trace_text("error", error);
+    args[n] = (struct tsl_trace_arg){.key = NULL};
+}
+
 static void write_record(struct tsl_op_record *r)
 {
+    struct tsl_trace_arg args[MAX_ARGS];
+    char error[16];
     struct tsl_times device = {r->times.start, r->times.end}, first;
     if (r->fence && r->fence->driver->fence_times(r->fence, &device) != CL_SUCCESS && !device.start_ns)
         device.start_ns = r->times.submit;
@@ -193,17 +260,14 @@ static void write_record(struct tsl_op_record *r)
     if (!device.start_ns) /* Nobody tells when it began. */
         device.start_ns = r->times.submit;
     tsl_command_times_fit(&r->times, device.start_ns, device.end_ns);
-    tsl_trace_span(&(struct tsl_trace_span){
-        .lane = tsl_trace_lane(r->lane, r->kind),
-        .category = r->category,
-        .name = r->name,
-        .start_ns = r->times.start,
-        .end_ns = r->times.end,
-        .id = r->trace_id,
-        .args = tsl_trace_args(
-            tsl_trace_u64("command", r->command), tsl_trace_text("member", r->member), tsl_trace_u64("bytes", r->bytes),
-            tsl_trace_text("from", r->from), tsl_trace_text("to", r->to), tsl_trace_u64("buffer", r->buffer),
-            tsl_trace_u64("offset", r->offset), tsl_trace_u64("queue", r->queue), tsl_trace_text("rung", r->rung))});
+    list_args(r, error, args);
+    tsl_trace_span(&(struct tsl_trace_span){.lane = tsl_trace_lane(r->lane, r->kind),
+                                            .category = r->category,
+                                            .name = r->name,
+                                            .start_ns = r->times.start,
+                                            .end_ns = r->times.end,
+                                            .id = r->trace_id,
+                                            .args = args});
 }
 
 /* Turns the list, in which the newest record is first. */

@@ -15,6 +15,17 @@ struct tsl_slices;
 /* How a launch is cut (cut.h). */
 enum tsl_rung { TSL_RUNG_WHOLE, TSL_RUNG_EXACT, TSL_RUNG_DOMAIN, TSL_RUNG_MERGE, TSL_RUNG_REDUCE, TSL_N_RUNGS };
 
+/* Why a launch runs whole. */
+enum tsl_whole_why {
+    TSL_WHOLE_ONE_MEMBER, /* nothing to cut it over, so nobody asked */
+    TSL_WHOLE_SETTING,    /* TESELA_SPLIT, or a policy that cuts nothing */
+    TSL_WHOLE_SMALL,
+    TSL_WHOLE_NO_WINDOWS, /* no member can run a part of it */
+    TSL_WHOLE_NO_PARTS,   /* no second member is free and known, or cuts cost more than they gained of late */
+    TSL_WHOLE_UNPAID,     /* it would not end earlier */
+    TSL_WHOLE_FORBIDDEN,  /* by what tsl_command.cut_why says */
+};
+
 struct tsl_share {
     struct tsl_window window;       /* of a kernel: the launch and the part of it that is this share's */
     struct tsl_args *args;          /* of a kernel whose shares work on copies (joints.h): owned; NULL: the command's */

@@ -365,6 +365,7 @@ static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const st
     struct tsl_load *load = &placer->load[placement->member];
     const struct tsl_candidate *candidate = candidate_of(ask, placement->member);
 
+    placement->known = option->known;
     placement->run_ns = option->run_ns;
     placement->end_ns = (uint64_t)fmin(option->end_ns, NEVER_NS);
     decide_flags(placer, ask, option, placement);

@@ -49,6 +49,7 @@ struct tsl_placement {
     bool try;    /* not the best place by estimate: to learn how long it takes there */
     bool first;  /* of a part: no launch of the kernel at that size was seen on that kind of member */
     unsigned epoch;
+    bool known;      /* run_ns comes from runs of the kernel on that kind of member, not from fears */
     double run_ns;   /* estimated */
     uint64_t end_ns; /* when it will have ended, estimated; 0: not estimated by this policy */
 };

@@ -229,6 +229,7 @@ struct tsl_cut_memo {
     uint64_t small_size;         /* work-items; so large launches are much too small, when last looked at */
     unsigned n_small;            /* so many more of them need not be looked at */
     unsigned told;               /* why launches weren't cut, as far as that was logged: bits */
+    unsigned traced;             /* ... and as far as the trace has it */
 };
 
 struct tsl_kernel {

@@ -59,12 +59,19 @@ enum tsl_trace_kind {
 uint32_t tsl_trace_lane(const char *name, enum tsl_trace_kind kind);
 
 /* Categories that tests and `tesela report` rely on. */
-#define TSL_TRACE_CAT_KERNEL "kernel" /* in KERNELS; args: "command", "member", "queue", of a share "rung" */
+/* In KERNELS; args: "command", "member", "queue". Of launches, each share of which is a span: "items" (work-items of
+ * the share), "of" (those of the launch), "share" (from 0), "shares", "rung" ("whole", "exact", "domain", "merge", "reduce"), "why" (a
+ * word: what kept the launch from a better rung), "expected_ns" (of the span, by earlier runs of the kernel). What
+ * failed has "error", a number as text, here and in COMMAND and TRANSFER. Args that would say nothing are left out. */
+#define TSL_TRACE_CAT_KERNEL "kernel"
 #define TSL_TRACE_CAT_TRANSFER                                                                                      \
     "transfer"                          /* in TRANSFERS; args: "bytes", "buffer", "offset", "from", "to", "command" \
                                          */
 #define TSL_TRACE_CAT_COMMAND "command" /* in QUEUE; args: "command", "queue", "member" */
-#define TSL_TRACE_CAT_HOST    "host"    /* in HOST: builds, waits, copies by the host */
+#define TSL_TRACE_CAT_HOST    "host"    /* in HOST: host tasks, copies by the host */
+#define TSL_TRACE_CAT_VERDICT                                                               \
+    "verdict" /* in HOST, without length: the first time that a reason kept a kernel from a \
+                 better rung; name: the kernel's; args: "why" as above, "sentence" */
 
 /* One argument of a span; made by the macros below, listed by tsl_trace_args. */
 struct tsl_trace_arg {
