@@ -15,6 +15,8 @@ struct command {
 static const struct command commands[] = {
     {"info", "tesela info", tsl_tool_info},
     {"run", "tesela run", tsl_tool_run},
+    {"report", "tesela report", tsl_tool_report},
+    {"meters", "tesela meters", tsl_tool_meters},
 };
 
 /* The command's place in argv; the words behind it are the command's. */
@@ -43,6 +45,8 @@ static const struct argp argp = {
            "Commands:\n"
            "  info                 Show the devices that Tesela uses or leaves out, and its settings\n"
            "  run -- PROGRAM       Run an OpenCL program on Tesela\n"
+           "  report TRACE         Make a page that shows what happened in a run\n"
+           "  meters TRACE         Tell how busy each device and link was, and which one was the bottleneck\n"
            "\n"
            "`tesela COMMAND --help' tells more about one, the manual page tesela(1) about all.",
 };

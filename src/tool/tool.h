@@ -8,5 +8,9 @@
 /* argv[0] is the command's name in messages ("tesela run"). */
 int tsl_tool_info(int argc, char **argv);
 int tsl_tool_run(int argc, char **argv);
+int tsl_tool_report(int argc, char **argv);
+int tsl_tool_meters(int argc, char **argv);
+int tsl_tool_compare(int argc, char **argv);
+int tsl_tool_doctor(int argc, char **argv);
 
 #endif
