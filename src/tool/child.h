@@ -1,0 +1,40 @@
+/*
+ * Programs that the tool runs: in an environment of their own, with their output in files, for a limited time. A child
+ * dies with the tool. One at a time, and by one thread.
+ */
+#ifndef TSL_TOOL_CHILD_H
+#define TSL_TOOL_CHILD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tsl_child {
+    char **program;           /* ends with NULL; looked for in PATH */
+    const char *const *set;   /* "NAME=VALUE", ends with NULL */
+    const char *const *unset; /* names, ends with NULL */
+    const char *out, *err;    /* files that are made anew for its output */
+    unsigned limit_s;         /* it is killed after so many seconds; 0: never */
+};
+
+enum tsl_child_end {
+    TSL_CHILD_EXITED,   /* number: its exit status */
+    TSL_CHILD_SIGNAL,   /* number: the signal that ended it */
+    TSL_CHILD_LATE,     /* it was killed when its time was over */
+    TSL_CHILD_UNSTARTED /* number: errno */
+};
+
+struct tsl_child_result {
+    enum tsl_child_end end;
+    int number;
+    uint64_t wall_ns;
+};
+
+struct tsl_child_result tsl_child_run(const struct tsl_child *child);
+
+/* How it ended, for people: "crashed (Segmentation fault)". Empty if it ended well. */
+void tsl_child_say(const struct tsl_child_result *result, const struct tsl_child *child, char *text, size_t size);
+
+/* This tool's own file (heap), for running it as a child; NULL without memory. */
+char *tsl_child_own_path(void);
+
+#endif

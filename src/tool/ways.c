@@ -1,0 +1,236 @@
+#include "tool/ways.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+static struct tsl_way *add_way(struct tsl_ways *ways, enum tsl_way_kind kind)
+{
+    struct tsl_way *way = ways->n < TSL_MAX_WAYS ? &ways->ways[ways->n] : NULL;
+
+    if (!way)
+        return NULL;
+    ways->n++;
+    *way = (struct tsl_way){.kind = kind};
+    return way;
+}
+
+/* ---- Natively ---------------------------------------------------------------------------------------------------- */
+
+/* What an .icd file names, without its folder. */
+static bool library_of(const char *icd, char library[NAME_MAX])
+{
+    char line[PATH_MAX] = "", *slash;
+    FILE *file = fopen(icd, "re");
+
+    if (!file)
+        return false;
+    if (!fgets(line, sizeof line, file))
+        line[0] = '\0';
+    fclose(file);
+    line[strcspn(line, "\r\n")] = '\0';
+    slash = strrchr(line, '/');
+    snprintf(library, NAME_MAX, "%.*s", NAME_MAX - 1, slash ? slash + 1 : line);
+    return library[0] != '\0';
+}
+
+/* A folder in which the .icd file is alone: all loaders take that. */
+static bool point_to(struct tsl_ways *ways, struct tsl_way *way, const char *icd, const char *name)
+{
+    char *folder = NULL, *copy = NULL;
+    bool good = asprintf(&folder, "%s/vendor-%u", ways->scratch, ways->n) >= 0 && mkdir(folder, 0700) == 0 &&
+                asprintf(&copy, "%s/%s", folder, name) >= 0 && tsl_copy_file(icd, copy) &&
+                asprintf(&way->loader, "OCL_ICD_VENDORS=%s/", folder) >= 0;
+
+    free(folder);
+    free(copy);
+    return good;
+}
+
+static bool add_native(struct tsl_ways *ways, const char *vendors, const char *name)
+{
+    char library[NAME_MAX], *icd = NULL;
+    struct tsl_way *way;
+    bool good = true;
+
+    if (asprintf(&icd, "%s/%s", vendors, name) < 0)
+        return false;
+    if (library_of(icd, library) && strcmp(library, "libtesela.so") != 0 && (way = add_way(ways, TSL_WAY_NATIVE))) {
+        snprintf(way->name, sizeof way->name, "natively, %.*s", (int)(strlen(name) - 4), name);
+        good = point_to(ways, way, icd, name);
+    }
+    free(icd);
+    return good;
+}
+
+static int is_icd(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return length > 4 && strcmp(entry->d_name + length - 4, ".icd") == 0;
+}
+
+static bool add_natives(struct tsl_ways *ways, const char *vendors)
+{
+    struct dirent **entries;
+    int n = scandir(vendors, &entries, is_icd, alphasort);
+    bool good = true;
+
+    if (n < 0) {
+        fprintf(stderr, "tesela compare: %s can't be read (%s), so nothing is run natively\n", vendors,
+                strerror(errno));
+        return true;
+    }
+    for (int i = 0; i < n; i++) {
+        good = good && add_native(ways, vendors, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return good;
+}
+
+/* ---- On Tesela --------------------------------------------------------------------------------------------------- */
+
+/* What `tesela info --json` says, of a process of its own: this one shall hold no device while programs are measured.
+ * NULL: it failed. */
+static cJSON *ask_info(const char *scratch)
+{
+    char *own = tsl_child_own_path(), *out = NULL, *err = NULL;
+    char *words[] = {own, "info", "--json", NULL};
+    cJSON *info = NULL;
+
+    if (own && asprintf(&out, "%s/info", scratch) >= 0 && asprintf(&err, "%s/info-errors", scratch) >= 0) {
+        struct tsl_child child = {.program = words, .out = out, .err = err, .limit_s = 120};
+        FILE *file;
+        char *text = NULL;
+        size_t size = 0;
+
+        tsl_child_run(&child);
+        file = fopen(out, "re");
+        if (file && getdelim(&text, &size, '\0', file) > 0)
+            info = cJSON_Parse(text);
+        if (file)
+            fclose(file);
+        free(text);
+    }
+    free(own);
+    free(out);
+    free(err);
+    return info;
+}
+
+static bool set_loader(struct tsl_way *way, const char *icd_folder)
+{
+    return way && asprintf(&way->loader, "OCL_ICD_VENDORS=%s/", icd_folder) >= 0;
+}
+
+static bool add_alone(struct tsl_ways *ways, const cJSON *member, const char *icd_folder)
+{
+    const char *path = cJSON_GetStringValue(cJSON_GetObjectItem(member, "path"));
+    const char *device = cJSON_GetStringValue(cJSON_GetObjectItem(member, "device"));
+    struct tsl_way *way = add_way(ways, TSL_WAY_ALONE);
+
+    if (!way)
+        return true; /* There are more members than a table can hold. */
+    snprintf(way->name, sizeof way->name, "Tesela, %.40s alone (%.24s)", path ? path : "", device ? device : "");
+    return set_loader(way, icd_folder) && asprintf(&way->members, "TESELA_MEMBERS=%s", path ? path : "") >= 0;
+}
+
+static bool add_teselas(struct tsl_ways *ways, const char *icd_folder)
+{
+    cJSON *info = ask_info(ways->scratch);
+    const cJSON *members = cJSON_GetObjectItem(info, "members"), *member;
+    struct tsl_way *way;
+    bool good = true;
+
+    ways->n_members = (unsigned)cJSON_GetArraySize(members);
+    if (ways->n_members == 0)
+        fputs("tesela compare: Tesela has no member here (`tesela info' tells why), so nothing is run on it\n", stderr);
+    if (ways->n_members > 1)
+        cJSON_ArrayForEach(member, members) good = good && add_alone(ways, member, icd_folder);
+    if (ways->n_members > 0 && (way = add_way(ways, TSL_WAY_ALL))) {
+        if (ways->n_members > 1)
+            snprintf(way->name, sizeof way->name, "Tesela, over all %u members", ways->n_members);
+        else
+            snprintf(way->name, sizeof way->name, "Tesela, on its one member (%.40s)",
+                     cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetArrayItem(members, 0), "path")));
+        good = good && set_loader(way, icd_folder);
+    }
+    cJSON_Delete(info);
+    return good;
+}
+
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
+
+static char *make_scratch(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char *path = NULL;
+
+    if (asprintf(&path, "%s/tesela-compare-XXXXXX", folder && folder[0] ? folder : "/tmp") < 0)
+        return NULL;
+    if (mkdtemp(path))
+        return path;
+    fprintf(stderr, "tesela compare: %s can't be made: %s\n", path, strerror(errno));
+    free(path);
+    return NULL;
+}
+
+bool tsl_ways_find(struct tsl_ways *ways, const char *vendors, const char *icd_folder)
+{
+    *ways = (struct tsl_ways){.scratch = make_scratch()};
+    if (!ways->scratch)
+        return false;
+    if (!add_natives(ways, vendors) || !add_teselas(ways, icd_folder)) {
+        fprintf(stderr, "tesela compare: %s\n", strerror(errno));
+        return false;
+    }
+    if (ways->n == 0)
+        fputs("tesela compare: there is neither a vendor's OpenCL nor a member of Tesela's to run on\n", stderr);
+    return ways->n > 0;
+}
+
+static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *place)
+{
+    (void)about;
+    (void)type;
+    (void)place;
+    remove(path);
+    return 0;
+}
+
+void tsl_ways_finish(struct tsl_ways *ways)
+{
+    for (unsigned i = 0; i < ways->n; i++) {
+        free(ways->ways[i].loader);
+        free(ways->ways[i].members);
+    }
+    if (ways->scratch)
+        nftw(ways->scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    free(ways->scratch);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+uint64_t tsl_way_median_ns(struct tsl_way *way)
+{
+    unsigned n = way->n_walls;
+
+    if (!n)
+        return 0;
+    qsort(way->walls_ns, n, sizeof *way->walls_ns, compare_times);
+    return n % 2 ? way->walls_ns[n / 2] : (way->walls_ns[n / 2 - 1] + way->walls_ns[n / 2]) / 2;
+}
