@@ -1,6 +1,7 @@
 /* `tesela info`: asks the library's own list of members, so it shows what a program would get. */
 #include "tool/info_data.h"
 #include "tool/tool.h"
+#include "tool/why.h"
 
 #include <argp.h>
 #include <stdbool.h>
@@ -12,25 +13,56 @@
 
 enum { EXIT_NO_MEMBER = 1, EXIT_USAGE = 2, EXIT_NO_MEMORY = 3 };
 
+enum { KEY_WHY = 0x100 };
+
+struct arguments {
+    bool json, why;
+    const char *kernel; /* of why; NULL: all */
+    char **words;       /* of why: a timeline, or a program with its arguments; NULL: none */
+};
+
 static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "Print JSON", 0},
+    {"why", KEY_WHY, "KERNEL", OPTION_ARG_OPTIONAL,
+     "Tell instead what kept the launches of KERNEL, or of all kernels, from being cut over several members: in the "
+     "timeline "
+     "TRACE, or in a run of PROGRAM, whose output is kept from the terminal",
+     0},
     {0},
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    bool *json = state->input;
+    struct arguments *arguments = state->input;
 
-    (void)arg;
-    if (key != 'j')
+    switch (key) {
+    case 'j':
+        arguments->json = true;
+        return 0;
+    case KEY_WHY:
+        arguments->why = true;
+        arguments->kernel = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!arguments->why)
+            return ARGP_ERR_UNKNOWN;
+        arguments->words = &state->argv[state->next - 1];
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->why && !arguments->words)
+            argp_error(state,
+                       "--why: of which timeline, or of which program? For instance: tesela info --why -- ./program");
+        return 0;
+    default:
         return ARGP_ERR_UNKNOWN;
-    *json = true;
-    return 0;
+    }
 }
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
+    .args_doc = "\n--why[=KERNEL] TRACE\n--why[=KERNEL] [--] PROGRAM [ARGUMENT...]",
     .doc = "Show the members (the devices behind the virtual one) in their order, what was left out and why, and the "
            "settings in force."
            "\v"
@@ -149,18 +181,21 @@ static bool print_json(const cJSON *info)
 
 int tsl_tool_info(int argc, char **argv)
 {
-    bool json = false, printed = true;
+    struct arguments arguments = {.json = false};
+    bool printed = true;
     int status;
     cJSON *info;
 
-    if (argp_parse(&argp, argc, argv, 0, NULL, &json) != 0)
+    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments) != 0)
         return EXIT_USAGE;
+    if (arguments.why)
+        return tsl_why(arguments.kernel, arguments.words);
     info = tsl_info_gather();
     if (!info) {
         fputs("tesela info: out of memory\n", stderr);
         return EXIT_NO_MEMORY;
     }
-    if (json)
+    if (arguments.json)
         printed = print_json(info);
     else
         print_text(info);

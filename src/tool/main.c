@@ -13,9 +13,9 @@ struct command {
 };
 
 static const struct command commands[] = {
-    {"info", "tesela info", tsl_tool_info},          {"run", "tesela run", tsl_tool_run},
-    {"report", "tesela report", tsl_tool_report},    {"meters", "tesela meters", tsl_tool_meters},
-    {"compare", "tesela compare", tsl_tool_compare},
+    {"info", "tesela info", tsl_tool_info},       {"run", "tesela run", tsl_tool_run},
+    {"doctor", "tesela doctor", tsl_tool_doctor}, {"report", "tesela report", tsl_tool_report},
+    {"meters", "tesela meters", tsl_tool_meters}, {"compare", "tesela compare", tsl_tool_compare},
 };
 
 /* The command's place in argv; the words behind it are the command's. */
@@ -43,6 +43,7 @@ static const struct argp argp = {
            "\v"
            "Commands:\n"
            "  info                 Show the devices that Tesela uses or leaves out, and its settings\n"
+           "  doctor               Tell what keeps devices or programs from working here, and what to do\n"
            "  run -- PROGRAM       Run an OpenCL program on Tesela\n"
            "  compare -- PROGRAM   Run a program on each vendor, on each member and on all, and compare\n"
            "  report TRACE         Make a page that shows what happened in a run\n"

@@ -423,7 +423,8 @@ static const char *meaning(const char *word)
         {"one-member", "one member alone could take the launch"},
         {"setting", "TESELA_SPLIT or TESELA_POLICY says that nothing is cut"},
         {"small", "the launches are too small to gain by a cut"},
-        {"no-windows", "no member can run a part of it: the kernel asks for group ids or sizes, or the driver can't"},
+        {"no-windows", "no member can run a part of it: the kernel asks for group ids or sizes, the driver can't, or "
+                       "nothing is known of the kernel"},
         {"no-parts", "no second member was free and known well enough, or cuts had cost more than they gained"},
         {"unpaid", "a cut was not expected to end earlier, moves included"},
         {"few-groups", "the launch has too few work-groups"},

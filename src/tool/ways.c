@@ -1,8 +1,9 @@
 #include "tool/ways.h"
 
+#include "tool/scratch.h"
+
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,23 +171,9 @@ static bool add_teselas(struct tsl_ways *ways, const char *icd_folder)
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
 
-static char *make_scratch(void)
-{
-    const char *folder = getenv("TMPDIR");
-    char *path = NULL;
-
-    if (asprintf(&path, "%s/tesela-compare-XXXXXX", folder && folder[0] ? folder : "/tmp") < 0)
-        return NULL;
-    if (mkdtemp(path))
-        return path;
-    fprintf(stderr, "tesela compare: %s can't be made: %s\n", path, strerror(errno));
-    free(path);
-    return NULL;
-}
-
 bool tsl_ways_find(struct tsl_ways *ways, const char *vendors, const char *icd_folder)
 {
-    *ways = (struct tsl_ways){.scratch = make_scratch()};
+    *ways = (struct tsl_ways){.scratch = tsl_scratch_make("tesela compare")};
     if (!ways->scratch)
         return false;
     if (!add_natives(ways, vendors) || !add_teselas(ways, icd_folder)) {
@@ -198,24 +185,13 @@ bool tsl_ways_find(struct tsl_ways *ways, const char *vendors, const char *icd_f
     return ways->n > 0;
 }
 
-static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *place)
-{
-    (void)about;
-    (void)type;
-    (void)place;
-    remove(path);
-    return 0;
-}
-
 void tsl_ways_finish(struct tsl_ways *ways)
 {
     for (unsigned i = 0; i < ways->n; i++) {
         free(ways->ways[i].loader);
         free(ways->ways[i].members);
     }
-    if (ways->scratch)
-        nftw(ways->scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    free(ways->scratch);
+    tsl_scratch_remove(ways->scratch);
 }
 
 static int compare_times(const void *a, const void *b)

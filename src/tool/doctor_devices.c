@@ -1,0 +1,175 @@
+/* Device files: are there any, and may this user use them? */
+#include "tool/findings.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool exists(const struct tsl_findings *f, const char *path)
+{
+    char whole[PATH_MAX];
+
+    tsl_findings_path(f, path, whole);
+    return access(whole, F_OK) == 0;
+}
+
+/* Is there a file that fits the pattern? */
+static bool some(const struct tsl_findings *f, const char *pattern)
+{
+    char whole[PATH_MAX];
+    glob_t found;
+    bool any;
+
+    tsl_findings_path(f, pattern, whole);
+    any = glob(whole, GLOB_NOSORT, NULL, &found) == 0;
+    if (any)
+        globfree(&found);
+    return any;
+}
+
+bool tsl_in_container(const struct tsl_findings *f)
+{
+    return exists(f, "/.dockerenv") || exists(f, "/run/.containerenv") || getenv("container") != NULL ||
+           getenv("SINGULARITY_NAME") != NULL || getenv("APPTAINER_NAME") != NULL;
+}
+
+/* ---- Permissions ------------------------------------------------------------------------------------------------- */
+
+static const char *user_name(void)
+{
+    const struct passwd *user = getpwuid(getuid());
+
+    return user ? user->pw_name : "USER";
+}
+
+/* What gives this user the file: the group that has it, if that may write. */
+static void tell_forbidden(struct tsl_findings *f, const char *path, int error)
+{
+    struct stat about;
+    const struct group *group;
+    char remedy[256];
+
+    if (stat(path, &about) != 0)
+        about = (struct stat){.st_mode = 0};
+    group = about.st_mode & S_IWGRP ? getgrgid(about.st_gid) : NULL;
+    if (tsl_in_container(f))
+        snprintf(remedy, sizeof remedy, "Start the container with the group of the file (--group-add %u)",
+                 (unsigned)about.st_gid);
+    else if (group)
+        snprintf(remedy, sizeof remedy, "`sudo usermod -aG %s %s', then log in again", group->gr_name, user_name());
+    else
+        snprintf(remedy, sizeof remedy, "Ask the administrator for the right to read and write it");
+    tsl_finding_problem(f, remedy, "%s can't be opened by this user (%s), so its device isn't found", path,
+                        strerror(error));
+}
+
+static void check_files(struct tsl_findings *f, const char *pattern)
+{
+    char whole[PATH_MAX];
+    glob_t found;
+
+    tsl_findings_path(f, pattern, whole);
+    if (glob(whole, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        if (access(found.gl_pathv[i], R_OK | W_OK) != 0)
+            tell_forbidden(f, found.gl_pathv[i], errno);
+    globfree(&found);
+}
+
+/* ---- What lacks -------------------------------------------------------------------------------------------------- */
+
+/* The first line of a file, without its newline; "" if it can't be read. */
+static void first_line(const char *path, char line[32])
+{
+    FILE *file = fopen(path, "re");
+
+    line[0] = '\0';
+    if (file && !fgets(line, 32, file))
+        line[0] = '\0';
+    if (file)
+        fclose(file);
+    line[strcspn(line, "\n")] = '\0';
+}
+
+/* Is there a display controller of that vendor on the PCI bus, as sysfs spells it ("0x10de")? Containers see it, too.
+ */
+static bool has_gpu_of(const struct tsl_findings *f, const char *vendor)
+{
+    char whole[PATH_MAX];
+    bool has = false;
+    glob_t found;
+
+    tsl_findings_path(f, "/sys/bus/pci/devices/*", whole);
+    if (glob(whole, GLOB_NOSORT, NULL, &found) != 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc && !has; i++) {
+        char path[PATH_MAX], of[32], class[32];
+
+        snprintf(path, sizeof path, "%s/vendor", found.gl_pathv[i]);
+        first_line(path, of);
+        snprintf(path, sizeof path, "%s/class", found.gl_pathv[i]);
+        first_line(path, class);
+        has = strcmp(of, vendor) == 0 && strncmp(class, "0x03", 4) == 0;
+    }
+    globfree(&found);
+    return has;
+}
+
+static void check_dri(struct tsl_findings *f)
+{
+    bool cards = some(f, "/sys/class/drm/renderD*");
+
+    if (!cards || some(f, "/dev/dri/renderD*"))
+        return;
+    if (tsl_in_container(f))
+        tsl_finding_problem(f, "Start the container with its devices (--device /dev/dri)",
+                            "the machine has GPUs, but this container has no /dev/dri");
+    else
+        tsl_finding_problem(f, "Is udev running? `sudo udevadm trigger' makes the device files again",
+                            "the kernel has GPUs (/sys/class/drm), but there is no /dev/dri/renderD*");
+}
+
+static void check_nvidia(struct tsl_findings *f)
+{
+    bool loaded = exists(f, "/proc/driver/nvidia/version"), files = exists(f, "/dev/nvidiactl");
+
+    if (files || !has_gpu_of(f, "0x10de"))
+        return;
+    if (tsl_in_container(f))
+        tsl_finding_problem(f, "Start the container with NVIDIA's runtime (--gpus all; --nv with Apptainer)",
+                            "the machine has an NVIDIA GPU, but this container has no /dev/nvidiactl");
+    else if (loaded)
+        tsl_finding_problem(f, "`nvidia-smi', run by root, makes the device files",
+                            "NVIDIA's driver is loaded, but there is no /dev/nvidiactl");
+    else
+        tsl_finding_problem(
+            f, "Install NVIDIA's driver (on Debian: apt install nvidia-driver), and start the machine anew",
+            "there is an NVIDIA GPU, but NVIDIA's driver isn't loaded");
+}
+
+static void check_amd(struct tsl_findings *f)
+{
+    if (!has_gpu_of(f, "0x1002") || exists(f, "/dev/kfd") || !tsl_in_container(f))
+        return;
+    tsl_finding_hint(f, "Start the container with --device /dev/kfd, too, if ROCm's OpenCL is used",
+                     "the machine has an AMD GPU, but this container has no /dev/kfd");
+}
+
+void tsl_check_devices(struct tsl_findings *f)
+{
+    check_dri(f);
+    check_nvidia(f);
+    check_amd(f);
+    check_files(f, "/dev/dri/renderD*");
+    check_files(f, "/dev/kfd");
+    check_files(f, "/dev/nvidiactl");
+    check_files(f, "/dev/nvidia[0-9]*");
+}

@@ -1,0 +1,240 @@
+/* What loaders are told, and what Tesela finds through it. */
+#include "tool/findings.h"
+
+#include "base/settings.h"
+#include "tool/child.h"
+#include "tool/differ.h"
+#include "tool/scratch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What vendors need to tell of their devices, at most. */
+#define LIMIT_S 60
+
+/* ---- Loaders ----------------------------------------------------------------------------------------------------- */
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && value[0] ? value : NULL;
+}
+
+/* A folder without our file hides Tesela; a file may be meant, or a library. */
+static void check_vendors_variable(struct tsl_findings *f, const char *name)
+{
+    const char *value = variable(name);
+    char path[PATH_MAX];
+    struct stat about;
+
+    if (!value)
+        return;
+    if (stat(value, &about) != 0) {
+        tsl_finding_problem(f, "Unset it, or use `tesela run', which sets it",
+                            "%s names %s, which can't be read (%s), so loaders find no platform", name, value,
+                            strerror(errno));
+        return;
+    }
+    snprintf(path, sizeof path, "%s/tesela.icd", value);
+    if (S_ISDIR(about.st_mode) && access(path, R_OK) != 0)
+        tsl_finding_problem(f, "Unset it, or use `tesela run', which sets it",
+                            "%s names %s, which has no readable tesela.icd, so programs don't see Tesela", name, value);
+    else if (S_ISDIR(about.st_mode) && value[strlen(value) - 1] != '/')
+        tsl_finding_hint(f, "Write a slash behind the folder's name",
+                         "%s=%s has no slash at its end, without which CUDA's loader finds nothing", name, value);
+    else if (!S_ISDIR(about.st_mode) && !strstr(value, "tesela"))
+        tsl_finding_problem(f, "Unset it, or use `tesela run', which sets it",
+                            "%s names the file %s alone, so programs don't see Tesela", name, value);
+}
+
+static void check_installed(struct tsl_findings *f)
+{
+    char path[PATH_MAX];
+
+    tsl_findings_path(f, TSL_VENDORS_DEFAULT "/tesela.icd", path);
+    if (!variable("OCL_ICD_VENDORS") && access(path, R_OK) != 0)
+        tsl_finding_hint(f, "Use `tesela run -- PROGRAM', or install Tesela",
+                         "%s can't be read (%s), so programs see Tesela only by `tesela run'", path, strerror(errno));
+}
+
+void tsl_check_loader(struct tsl_findings *f)
+{
+    check_vendors_variable(f, "OCL_ICD_VENDORS");
+    check_vendors_variable(f, "OPENCL_VENDOR_PATH");
+    check_installed(f);
+    if (variable("OCL_ICD_FILENAMES"))
+        tsl_finding_hint(f, "Unset it, or use `tesela run', which does",
+                         "OCL_ICD_FILENAMES=%s adds platforms in Khronos' loader, which programs may take first",
+                         variable("OCL_ICD_FILENAMES"));
+    if (variable("OCL_ICD_DEFAULT_PLATFORM"))
+        tsl_finding_hint(f, "Unset it, or use `tesela run', which does",
+                         "OCL_ICD_DEFAULT_PLATFORM=%s chooses the platform of programs that ask for none",
+                         variable("OCL_ICD_DEFAULT_PLATFORM"));
+    if (variable("OPENCL_LAYERS"))
+        tsl_finding_hint(f, "Unset it if that isn't meant",
+                         "OPENCL_LAYERS=%s puts layers between programs and all platforms", variable("OPENCL_LAYERS"));
+}
+
+/* ---- Members ----------------------------------------------------------------------------------------------------- */
+
+/* What `tesela info --json` says with that setting of TESELA_VENDORS (NULL: as it is), and how it ended. */
+static cJSON *ask_info(const char *folder, const char *setting, struct tsl_child_result *result)
+{
+    char *own = tsl_child_own_path(), *text = NULL;
+    char *words[] = {own, "info", "--json", NULL};
+    const char *set[] = {setting, NULL};
+    char out[PATH_MAX], err[PATH_MAX];
+    cJSON *info = NULL;
+    size_t size = 0;
+    FILE *file;
+
+    snprintf(out, sizeof out, "%s/info", folder);
+    snprintf(err, sizeof err, "%s/errors", folder);
+    *result = own ? tsl_child_run(
+                        &(struct tsl_child){.program = words, .set = set, .out = out, .err = err, .limit_s = LIMIT_S})
+                  : (struct tsl_child_result){.end = TSL_CHILD_UNSTARTED, .number = ENOMEM};
+    file = fopen(out, "re");
+    if (file && getdelim(&text, &size, '\0', file) > 0)
+        info = cJSON_Parse(text);
+    if (file)
+        fclose(file);
+    free(text);
+    free(own);
+    return info;
+}
+
+/* Complaints about settings: lines "tesela: base: error: ...". */
+static void tell_complaints(struct tsl_findings *f, const char *folder)
+{
+    char path[PATH_MAX], line[1024];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/errors", folder);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        char *at = strstr(line, "error: ");
+
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] && line[strlen(line) - 1] == '.')
+            line[strlen(line) - 1] = '\0';
+        if (strncmp(line, "tesela: ", 8) == 0)
+            tsl_finding_problem(f, NULL, "%s", at ? at + 7 : line + 8);
+    }
+    if (file)
+        fclose(file);
+}
+
+static const char *remedy_of(const char *problem)
+{
+    if (strstr(problem, "CUDA"))
+        return "Nothing, if there is no NVIDIA GPU; else install NVIDIA's driver, or give the container its libraries "
+               "and devices "
+               "(--gpus all)";
+    if (strstr(problem, "cannot open shared object") || strstr(problem, "No such file"))
+        return "Install the package that has the library, or remove the .icd file";
+    if (strstr(problem, "undefined symbol") || strstr(problem, "version `"))
+        return "The library doesn't fit others of the system: install it again in a version that does";
+    return "`tesela run -l opencl:debug -- clinfo' tells more";
+}
+
+/* No NVIDIA driver is no problem where there is no NVIDIA GPU: doctor_devices.c looks for that. */
+static void tell_problems(struct tsl_findings *f, const cJSON *info)
+{
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(info, "problems"))
+    {
+        const char *sentence = cJSON_GetStringValue(item);
+
+        if (sentence && strstr(sentence, "there is no libcuda"))
+            tsl_finding_hint(f, remedy_of(sentence), "%s", sentence);
+        else if (sentence)
+            tsl_finding_problem(f, remedy_of(sentence), "%s", sentence);
+    }
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(info, "without_devices"))
+    {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(item, "name"));
+
+        tsl_finding_hint(
+            f,
+            name && strcmp(name, "rusticl") == 0 ? "Name its driver: RUSTICL_ENABLE=radeonsi, iris or llvmpipe" : NULL,
+            "%s: %s", name ? name : "", cJSON_GetStringValue(cJSON_GetObjectItem(item, "why")));
+    }
+    if (cJSON_GetArraySize(cJSON_GetObjectItem(info, "members")) == 0)
+        tsl_finding_problem(f,
+                            "Install an OpenCL implementation (on Debian: apt install pocl-opencl-icd), or see above "
+                            "and in `tesela info' what was left out",
+                            "Tesela has no member here, so programs can't create a context on it");
+}
+
+/* Does listing the members end badly with that vendor's .icd file alone? */
+static bool crashes(const char *folder, const char *vendors, const char *icd, struct tsl_child_result *result)
+{
+    char alone[PATH_MAX], from[PATH_MAX], to[PATH_MAX], setting[PATH_MAX + 32];
+    cJSON *info = NULL;
+    bool copied;
+
+    snprintf(alone, sizeof alone, "%s/alone", folder);
+    snprintf(from, sizeof from, "%s/%s", vendors, icd);
+    copied = mkdir(alone, 0700) == 0 && snprintf(to, sizeof to, "%s/%s", alone, icd) < (int)sizeof to &&
+             tsl_copy_file(from, to);
+    snprintf(setting, sizeof setting, "TESELA_VENDORS=%s", alone);
+    if (copied) {
+        info = ask_info(folder, setting, result);
+        unlink(to);
+    }
+    rmdir(alone);
+    cJSON_Delete(info);
+    return copied && !info;
+}
+
+/* Some library ended the process that listed the members, or never came back: which one? */
+static void tell_crash(struct tsl_findings *f, const char *folder, struct tsl_child_result result)
+{
+    const char *vendors = tsl_settings()->vendors;
+    DIR *list = opendir(vendors);
+    struct dirent *entry;
+    char how[160], found[NAME_MAX + 1] = "";
+
+    while (list && !found[0] && (entry = readdir(list)))
+        if (strstr(entry->d_name, ".icd") && crashes(folder, vendors, entry->d_name, &result))
+            snprintf(found, sizeof found, "%s", entry->d_name);
+    if (list)
+        closedir(list);
+    tsl_child_say(&result, &(struct tsl_child){.limit_s = LIMIT_S}, how, sizeof how);
+    if (found[0])
+        tsl_finding_problem(f,
+                            "Remove the file, install its vendor's package again, or leave the vendor out: "
+                            "TESELA_VENDORS names a folder of .icd files",
+                            "the library of %s/%s %s when its devices are listed", vendors, found, how);
+    else
+        tsl_finding_problem(f, "`tesela info' shows how far it comes", "listing the members %s", how);
+}
+
+void tsl_check_members(struct tsl_findings *f)
+{
+    char *folder = tsl_scratch_make("tesela doctor");
+    struct tsl_child_result result;
+    cJSON *info;
+
+    if (!folder) {
+        tsl_finding_problem(f, "Name a folder with TMPDIR",
+                            "no temporary file can be made, so the members were not looked at");
+        return;
+    }
+    info = ask_info(folder, NULL, &result);
+    tell_complaints(f, folder);
+    if (info)
+        tell_problems(f, info);
+    else
+        tell_crash(f, folder, result);
+    cJSON_Delete(info);
+    tsl_scratch_remove(folder);
+}
