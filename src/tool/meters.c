@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_UNIT UINT32_MAX
-
 /* ---- Units ------------------------------------------------------------------------------------------------------- */
 
 static bool is_task(const struct tsl_timeline *t, const struct tsl_tl_span *span)
@@ -29,31 +27,33 @@ static bool unit_kind(const struct tsl_timeline *t, const struct tsl_tl_span *sp
     return true;
 }
 
-/* Reserves a unit for each lane and kind that has work: kernels first. units[2 * lane + (tasks)] is its index. */
+/* Makes a unit for each lane and kind that has work: kernels first, else as the file names the lanes.
+ * unit_of[2 * lane + (is it tasks)] is its index. */
 static bool make_units(struct tsl_meters *m, uint32_t *unit_of)
 {
     const struct tsl_timeline *t = m->timeline;
+    unsigned char *kinds = calloc(2 * (size_t)t->n_lanes, 1); /* as unit_of; 1 + the kind, 0: no work */
 
     m->units = calloc(2 * (size_t)t->n_lanes, sizeof *m->units);
-    if (!m->units)
-        return false;
-    for (int kind = TSL_UNIT_KERNELS; kind <= TSL_UNIT_COPIES; kind++) {
-        for (size_t i = 0; i < t->n_spans; i++) {
-            const struct tsl_tl_span *span = &t->spans[i];
-            enum tsl_unit_kind its;
+    for (size_t i = 0; kinds && i < t->n_spans; i++) {
+        enum tsl_unit_kind kind;
 
-            if (!unit_kind(t, span, &its) || (int)its != kind)
-                continue;
-            uint32_t *at = &unit_of[2 * span->lane + (its == TSL_UNIT_TASKS)];
-            if (*at != NO_UNIT)
-                continue;
-            *at = m->n_units;
-            m->units[m->n_units++] = (struct tsl_unit){.kind = its, .lane = span->lane};
-        }
+        if (unit_kind(t, &t->spans[i], &kind))
+            kinds[2 * t->spans[i].lane + (kind == TSL_UNIT_TASKS)] = (unsigned char)(1 + kind);
+    }
+    for (unsigned kind = TSL_UNIT_KERNELS; kinds && m->units && kind <= TSL_UNIT_COPIES; kind++) {
+        for (unsigned i = 0; i < 2 * t->n_lanes; i++)
+            if (kinds[i] == 1 + kind) {
+                unit_of[i] = m->n_units;
+                m->units[m->n_units++] = (struct tsl_unit){.kind = kind, .lane = i / 2};
+            }
         if (kind == TSL_UNIT_KERNELS)
             m->n_members = m->n_units;
     }
-    return true;
+    bool good = kinds && m->units;
+
+    free(kinds);
+    return good;
 }
 
 static struct tsl_unit *unit_of_span(const struct tsl_meters *m, const uint32_t *unit_of,
@@ -443,12 +443,10 @@ static bool find_gain(struct tsl_meters *m)
 
 bool tsl_meters_make(struct tsl_meters *meters, const struct tsl_timeline *timeline)
 {
-    uint32_t *unit_of = malloc(2 * (size_t)timeline->n_lanes * sizeof *unit_of);
+    uint32_t *unit_of = calloc(2 * (size_t)timeline->n_lanes, sizeof *unit_of);
     bool good;
 
     *meters = (struct tsl_meters){.timeline = timeline};
-    if (unit_of)
-        memset(unit_of, 0xff, 2 * (size_t)timeline->n_lanes * sizeof *unit_of);
     good = unit_of && make_units(meters, unit_of) && fill_units(meters, unit_of) && find_all_waits(meters) &&
            find_overlap(meters) && find_kernels(meters, unit_of) && find_gain(meters);
     free(unit_of);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "report_page.h" /* made of report_page.html */
@@ -99,7 +100,16 @@ static char *default_output(const char *trace)
     return asprintf(&path, "%.*s.html", (int)length, trace) < 0 ? NULL : path;
 }
 
-/* Told once it is whole: what was written so far of a page that doesn't fit on the disk is removed. */
+/* What was written of a page that doesn't fit on the disk is removed; but never a device. */
+static void remove_page(const char *path)
+{
+    struct stat about;
+
+    if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
+        unlink(path);
+}
+
+/* Told once it is whole. */
 static int write_page(const struct tsl_page *page, const char *trace, const char *path)
 {
     bool to_stdout = strcmp(path, "-") == 0, good, written;
@@ -121,7 +131,7 @@ static int write_page(const struct tsl_page *page, const char *trace, const char
         return 0;
     fprintf(stderr, "tesela report: %s can't be written: %s\n", path, good ? strerror(error) : "out of memory");
     if (!to_stdout)
-        unlink(path);
+        remove_page(path);
     return good ? EXIT_UNREADABLE : EXIT_NO_MEMORY;
 }
 

@@ -84,7 +84,7 @@ static void put_subtitle(const struct tsl_meters *m, const char *trace, FILE *ou
     fprintf(out, " from the first operation to the end of the last; %zu launches, %zu of them cut", m->n_launches,
             m->n_cut);
     if (m->n_failed)
-        fprintf(out, ", <b class=\"bad\">%zu operations failed</b>", m->n_failed);
+        fprintf(out, ", <b class=\"bad\">%zu failed</b>", m->n_failed);
     fputs(". From ", out);
     tsl_page_put_text(out, trace);
     if (m->timeline->unfinished)
@@ -256,7 +256,9 @@ static void put_unit(const struct tsl_meters *m, unsigned u, FILE *out)
     fputs("</td>", out);
     put_cell(out, moves && unit->busy_ns, (double)unit->bytes / (double)(unit->busy_ns ? unit->busy_ns : 1), "%.2f");
     fprintf(out, "<td>%s%s</td></tr>\n", u == m->bottleneck ? "the bottleneck" : "",
-            unit->n_failed ? ", with failures" : "");
+            !unit->n_failed      ? ""
+            : u == m->bottleneck ? ", with failures"
+                                 : "with failures");
 }
 
 static void put_units(const struct tsl_meters *m, FILE *out)
@@ -312,7 +314,7 @@ static void put_parts(const struct tsl_meters *m, const struct tsl_kernel_row *r
         fprintf(out, "<i style=\"width:%.2f%%;background:var(--m%u)\"></i>", 100 * part_of(m, row, u), u % 8);
     fputs("</div>", out);
     for (unsigned u = 0; u < m->n_members; u++)
-        if (row->uses[u].busy_ns) {
+        if (row->uses[u].busy_ns && part_of(m, row, u) > 0) {
             fputs(between, out);
             tsl_page_put_text(out, member_name(m, u));
             fprintf(out, " %.1f %%", 100 * part_of(m, row, u));
@@ -424,24 +426,23 @@ static void put_failure(const struct tsl_timeline *t, const struct tsl_tl_span *
 static void put_failures(const struct tsl_meters *m, FILE *out)
 {
     const struct tsl_timeline *t = m->timeline;
-    size_t n = 0;
+    size_t all = 0, n = 0;
 
     for (size_t i = 0; i < t->n_spans; i++)
-        n += t->spans[i].error != 0;
-    if (!n)
+        all += t->spans[i].error != 0;
+    if (!all)
         return;
-    fprintf(
-        out,
-        "<h2 class=\"bad\">%zu failures</h2>\n<table id=\"failures\" class=\"bad\">\n<tr><th class=\"n\">at</th><th "
-        "class=\"n\">command</th><th>what</th><th>where</th><th>error</th></tr>\n",
-        n);
-    n = 0;
+    fputs("<h2 class=\"bad\">Failures</h2>\n<table id=\"failures\" class=\"bad\">\n<tr><th class=\"n\">at</th><th "
+          "class=\"n\">command</th><th>what</th><th>where</th><th>error</th></tr>\n",
+          out);
     for (size_t i = 0; i < t->n_spans && n < MAX_FAILURES; i++)
         if (t->spans[i].error) {
             put_failure(t, &t->spans[i], out);
             n++;
         }
     fputs("</table>\n", out);
+    if (all > n)
+        fprintf(out, "<p class=\"bad\">... and %zu more.</p>\n", all - n);
 }
 
 void tsl_page_put_body(const struct tsl_page *page, const char *trace, FILE *out)
