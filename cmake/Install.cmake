@@ -24,6 +24,7 @@ function(tesela_install)
     if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/include/CL)
         install(DIRECTORY include/CL DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
     endif()
+    install(FILES src/tool/completion.bash RENAME tesela DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
     file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/user/*.1)
     install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
     # Written when installing, for only then is the prefix known (cmake --install --prefix).

@@ -85,7 +85,7 @@ static void check_room(struct tsl_findings *f, const char *what, const char *fol
 {
     struct statvfs disk;
 
-    if (statvfs(folder, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < LEAST_FREE)
+    if (statvfs(folder, &disk) == 0 && disk.f_blocks && (uint64_t)disk.f_bavail * disk.f_frsize < LEAST_FREE)
         tsl_finding_problem(f, "Free some space there, or name another folder with TESELA_CACHE",
                             "%s: the disk of %s is full but for %llu MB", what, folder,
                             (unsigned long long)disk.f_bavail * disk.f_frsize >> 20);
@@ -112,6 +112,17 @@ static void check_own_folder(struct tsl_findings *f, const char *folder)
     }
 }
 
+/* Tried, as rights say nothing of file systems that are read-only or full. errno says why not. */
+static bool can_write(const char *folder)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/.tesela-XXXXXX", folder) >= (int)sizeof path || !mkdtemp(path))
+        return false;
+    rmdir(path);
+    return true;
+}
+
 static bool is_foreign(const char *folder)
 {
     struct stat about;
@@ -134,7 +145,7 @@ static void check_own_cache(struct tsl_findings *f)
         return;
     snprintf(parent, sizeof parent, "%s", settings->cache);
     existing_parent(parent);
-    if (access(parent, W_OK | X_OK) != 0 && !is_foreign(settings->cache))
+    if (!can_write(parent) && !is_foreign(settings->cache))
         tsl_finding_problem(f, "Name a folder that can be written with TESELA_CACHE",
                             "the cache %s can't be written (%s: %s), so kernels are compiled anew each time",
                             settings->cache, parent, strerror(errno));

@@ -34,10 +34,17 @@ static bool some(const struct tsl_findings *f, const char *pattern)
     return any;
 }
 
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value && value[0];
+}
+
 bool tsl_in_container(const struct tsl_findings *f)
 {
-    return exists(f, "/.dockerenv") || exists(f, "/run/.containerenv") || getenv("container") != NULL ||
-           getenv("SINGULARITY_NAME") != NULL || getenv("APPTAINER_NAME") != NULL;
+    return exists(f, "/.dockerenv") || exists(f, "/run/.containerenv") || is_set("container") ||
+           is_set("SINGULARITY_NAME") || is_set("APPTAINER_NAME");
 }
 
 /* ---- Permissions ------------------------------------------------------------------------------------------------- */
