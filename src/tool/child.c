@@ -145,8 +145,3 @@ void tsl_child_say(const struct tsl_child_result *result, const struct tsl_child
         snprintf(text, size, "could not be started: %s", strerror(result->number));
     }
 }
-
-char *tsl_child_own_path(void)
-{
-    return realpath("/proc/self/exe", NULL);
-}

@@ -34,7 +34,4 @@ struct tsl_child_result tsl_child_run(const struct tsl_child *child);
 /* How it ended, for people: "crashed (Segmentation fault)". Empty if it ended well. */
 void tsl_child_say(const struct tsl_child_result *result, const struct tsl_child *child, char *text, size_t size);
 
-/* This tool's own file (heap), for running it as a child; NULL without memory. */
-char *tsl_child_own_path(void);
-
 #endif

@@ -2,7 +2,7 @@
 #include "tool/findings.h"
 
 #include "base/settings.h"
-#include "tool/child.h"
+#include "tool/ask_info.h"
 #include "tool/differ.h"
 #include "tool/scratch.h"
 
@@ -14,9 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* What vendors need to tell of their devices, at most. */
-#define LIMIT_S 60
 
 /* ---- Loaders ----------------------------------------------------------------------------------------------------- */
 
@@ -84,39 +81,13 @@ void tsl_check_loader(struct tsl_findings *f)
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */
 
-/* What `tesela info --json` says with that setting of TESELA_VENDORS (NULL: as it is), and how it ended. */
-static cJSON *ask_info(const char *folder, const char *setting, struct tsl_child_result *result)
-{
-    char *own = tsl_child_own_path(), *text = NULL;
-    char *words[] = {own, "info", "--json", NULL};
-    const char *set[] = {setting, NULL};
-    char out[PATH_MAX], err[PATH_MAX];
-    cJSON *info = NULL;
-    size_t size = 0;
-    FILE *file;
-
-    snprintf(out, sizeof out, "%s/info", folder);
-    snprintf(err, sizeof err, "%s/errors", folder);
-    *result = own ? tsl_child_run(
-                        &(struct tsl_child){.program = words, .set = set, .out = out, .err = err, .limit_s = LIMIT_S})
-                  : (struct tsl_child_result){.end = TSL_CHILD_UNSTARTED, .number = ENOMEM};
-    file = fopen(out, "re");
-    if (file && getdelim(&text, &size, '\0', file) > 0)
-        info = cJSON_Parse(text);
-    if (file)
-        fclose(file);
-    free(text);
-    free(own);
-    return info;
-}
-
 /* Complaints about settings: lines "tesela: base: error: ...". */
 static void tell_complaints(struct tsl_findings *f, const char *folder)
 {
     char path[PATH_MAX], line[1024];
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/errors", folder);
+    snprintf(path, sizeof path, "%s/info-errors", folder);
     file = fopen(path, "re");
     while (file && fgets(line, sizeof line, file)) {
         char *at = strstr(line, "error: ");
@@ -187,7 +158,7 @@ static bool crashes(const char *folder, const char *vendors, const char *icd, st
              tsl_copy_file(from, to);
     snprintf(setting, sizeof setting, "TESELA_VENDORS=%s", alone);
     if (copied) {
-        info = ask_info(folder, setting, result);
+        info = tsl_ask_info(folder, setting, result);
         unlink(to);
     }
     rmdir(alone);
@@ -208,7 +179,7 @@ static void tell_crash(struct tsl_findings *f, const char *folder, struct tsl_ch
             snprintf(found, sizeof found, "%s", entry->d_name);
     if (list)
         closedir(list);
-    tsl_child_say(&result, &(struct tsl_child){.limit_s = LIMIT_S}, how, sizeof how);
+    tsl_child_say(&result, &(struct tsl_child){.limit_s = TSL_INFO_LIMIT_S}, how, sizeof how);
     if (found[0])
         tsl_finding_problem(f,
                             "Remove the file, install its vendor's package again, or leave the vendor out: "
@@ -229,7 +200,7 @@ void tsl_check_members(struct tsl_findings *f)
                             "no temporary file can be made, so the members were not looked at");
         return;
     }
-    info = ask_info(folder, NULL, &result);
+    info = tsl_ask_info(folder, NULL, &result);
     tell_complaints(f, folder);
     if (info)
         tell_problems(f, info);

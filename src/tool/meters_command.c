@@ -130,16 +130,11 @@ int tsl_tool_meters(int argc, char **argv)
     struct tsl_timeline timeline;
     struct tsl_meters meters;
     bool printed = false;
-    char *why;
 
     if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
         return EXIT_USAGE;
-    if (!tsl_timeline_read(&timeline, arguments.trace, &why)) {
-        fprintf(stderr, "tesela meters: %s\n", why ? why : "out of memory");
-        free(why);
+    if (!tsl_timeline_open(&timeline, arguments.trace, argv[0]))
         return EXIT_UNREADABLE;
-    }
-    tsl_timeline_warn(&timeline, "tesela meters", arguments.trace);
     if (tsl_meters_make(&meters, &timeline)) {
         printed = print(&meters, arguments.json);
         tsl_meters_finish(&meters);

@@ -158,16 +158,11 @@ int tsl_tool_report(int argc, char **argv)
     struct arguments arguments = {.trace = NULL};
     struct tsl_timeline timeline;
     int status;
-    char *why;
 
     if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
         return EXIT_USAGE;
-    if (!tsl_timeline_read(&timeline, arguments.trace, &why)) {
-        fprintf(stderr, "tesela report: %s\n", why ? why : "out of memory");
-        free(why);
+    if (!tsl_timeline_open(&timeline, arguments.trace, argv[0]))
         return EXIT_UNREADABLE;
-    }
-    tsl_timeline_warn(&timeline, "tesela report", arguments.trace);
     status = make_page(&timeline, &arguments);
     tsl_timeline_finish(&timeline);
     return status;

@@ -405,13 +405,26 @@ void tsl_timeline_finish(struct tsl_timeline *timeline)
     *timeline = (struct tsl_timeline){.lanes = NULL};
 }
 
-void tsl_timeline_warn(const struct tsl_timeline *timeline, const char *command, const char *path)
+static void warn(const struct tsl_timeline *timeline, const char *command, const char *path)
 {
     if (timeline->n_damaged)
         fprintf(stderr, "%s: %u line%s of %s can't be read and %s left out\n", command, timeline->n_damaged,
                 timeline->n_damaged > 1 ? "s" : "", path, timeline->n_damaged > 1 ? "are" : "is");
     else if (timeline->unfinished)
         fprintf(stderr, "%s: %s has no end: the program was killed, or still runs\n", command, path);
+}
+
+bool tsl_timeline_open(struct tsl_timeline *timeline, const char *path, const char *command)
+{
+    char *why = NULL;
+
+    if (tsl_timeline_read(timeline, path, &why)) {
+        warn(timeline, command, path);
+        return true;
+    }
+    fprintf(stderr, "%s: %s\n", command, why ? why : "out of memory");
+    free(why);
+    return false;
 }
 
 /* What the words mean that the library says without a sentence. */

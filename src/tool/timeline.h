@@ -63,8 +63,8 @@ struct tsl_timeline {
 bool tsl_timeline_read(struct tsl_timeline *timeline, const char *path, char **why);
 void tsl_timeline_finish(struct tsl_timeline *timeline);
 
-/* Tells on standard error what lacks in the file, if something does. command: who says it, "tesela report". */
-void tsl_timeline_warn(const struct tsl_timeline *timeline, const char *command, const char *path);
+/* The same for commands: a sentence of that command on standard error tells why not, or what lacks. */
+bool tsl_timeline_open(struct tsl_timeline *timeline, const char *path, const char *command);
 
 static inline const char *tsl_timeline_text(const struct tsl_timeline *timeline, uint32_t text)
 {

@@ -1,5 +1,6 @@
 #include "tool/ways.h"
 
+#include "tool/ask_info.h"
 #include "tool/scratch.h"
 
 #include <dirent.h>
@@ -10,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cjson/cJSON.h>
 
 static struct tsl_way *add_way(struct tsl_ways *ways, enum tsl_way_kind kind)
 {
@@ -100,34 +99,6 @@ static bool add_natives(struct tsl_ways *ways, const char *vendors)
 
 /* ---- On Tesela --------------------------------------------------------------------------------------------------- */
 
-/* What `tesela info --json` says, of a process of its own: this one shall hold no device while programs are measured.
- * NULL: it failed. */
-static cJSON *ask_info(const char *scratch)
-{
-    char *own = tsl_child_own_path(), *out = NULL, *err = NULL;
-    char *words[] = {own, "info", "--json", NULL};
-    cJSON *info = NULL;
-
-    if (own && asprintf(&out, "%s/info", scratch) >= 0 && asprintf(&err, "%s/info-errors", scratch) >= 0) {
-        struct tsl_child child = {.program = words, .out = out, .err = err, .limit_s = 120};
-        FILE *file;
-        char *text = NULL;
-        size_t size = 0;
-
-        tsl_child_run(&child);
-        file = fopen(out, "re");
-        if (file && getdelim(&text, &size, '\0', file) > 0)
-            info = cJSON_Parse(text);
-        if (file)
-            fclose(file);
-        free(text);
-    }
-    free(own);
-    free(out);
-    free(err);
-    return info;
-}
-
 static bool set_loader(struct tsl_way *way, const char *icd_folder)
 {
     return way && asprintf(&way->loader, "OCL_ICD_VENDORS=%s/", icd_folder) >= 0;
@@ -147,7 +118,8 @@ static bool add_alone(struct tsl_ways *ways, const cJSON *member, const char *ic
 
 static bool add_teselas(struct tsl_ways *ways, const char *icd_folder)
 {
-    cJSON *info = ask_info(ways->scratch);
+    struct tsl_child_result result;
+    cJSON *info = tsl_ask_info(ways->scratch, NULL, &result); /* This process shall hold no device meanwhile. */
     const cJSON *members = cJSON_GetObjectItem(info, "members"), *member;
     struct tsl_way *way;
     bool good = true;

@@ -68,8 +68,8 @@ static void look_at(const struct tsl_timeline *t, const char *kernel, bool tells
     tsl_meters_finish(&meters);
 }
 
-/* What is wrong with a timeline that can't be read is told only where the user named it. */
-static void look_at_file(const char *path, const char *kernel, bool tells, bool complains, struct found *found)
+/* One of a run; those that hold no work say nothing. */
+static void look_at_file(const char *path, const char *kernel, bool tells, struct found *found)
 {
     struct tsl_timeline timeline;
     char *why = NULL;
@@ -78,8 +78,6 @@ static void look_at_file(const char *path, const char *kernel, bool tells, bool 
         found->n_timelines++;
         look_at(&timeline, kernel, tells, found);
         tsl_timeline_finish(&timeline);
-    } else if (complains) {
-        fprintf(stderr, "tesela info: %s\n", why ? why : "out of memory");
     }
     free(why);
 }
@@ -130,7 +128,7 @@ static void look_at_run(const char *scratch, const char *begin, const char *kern
         if (strncmp(entry->d_name, begin, strlen(begin)) != 0)
             continue;
         snprintf(path, sizeof path, "%s/%s", scratch, entry->d_name);
-        look_at_file(path, kernel, tells, false, found);
+        look_at_file(path, kernel, tells, found);
     }
     if (folder)
         closedir(folder);
@@ -184,9 +182,13 @@ static bool is_timeline(const char *path)
 int tsl_why(const char *kernel, char **words)
 {
     struct found found = {.n_told = 0};
+    struct tsl_timeline timeline;
 
     if (words[1] || !is_timeline(words[0]))
         return why_program(kernel, words);
-    look_at_file(words[0], kernel, true, true, &found);
-    return found.n_timelines ? conclude(kernel, &found) : EXIT_NOTHING;
+    if (!tsl_timeline_open(&timeline, words[0], "tesela info"))
+        return EXIT_NOTHING;
+    look_at(&timeline, kernel, true, &found);
+    tsl_timeline_finish(&timeline);
+    return conclude(kernel, &found);
 }
