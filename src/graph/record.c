@@ -113,6 +113,8 @@ static const char *why_of(const struct tsl_command *c)
     static const char *const words[] = {
         [TSL_WHOLE_ONE_MEMBER] = "one-member", [TSL_WHOLE_SETTING] = "setting",   [TSL_WHOLE_SMALL] = "small",
         [TSL_WHOLE_NO_WINDOWS] = "no-windows", [TSL_WHOLE_NO_PARTS] = "no-parts", [TSL_WHOLE_UNPAID] = "unpaid"};
+    if (c->n_more && tsl_members_is_empty(c->spread_over))
+        return NULL;
     if (c->n_more || c->whole_why == TSL_WHOLE_FORBIDDEN)
         return c->cut_why == TSL_CUT_OK ? NULL : tsl_cut_word(c->cut_why);
     return words[c->whole_why];
