@@ -116,11 +116,13 @@ static bool print(const struct tsl_meters *m, bool json)
 {
     if (json)
         return print_json(m);
-    if (m->n_units) {
-        print_units(m);
-        print_overlap(m);
-        print_gain(m);
+    if (m->n_units == 0) {
+        puts("No member and no link did any work.");
+        return true;
     }
+    print_units(m);
+    print_overlap(m);
+    print_gain(m);
     return true;
 }
 
