@@ -600,7 +600,10 @@ static bool ask_for_parts(struct tsl_cut *cut, struct tsl_candidate *candidates,
         return true;
     if (parts->small)
         memo->small_size = cut->ask->size, memo->n_small = SMALL_SKIPPED;
-    return whole(cut, parts->small ? TSL_WHOLE_SMALL : TSL_WHOLE_NO_PARTS);
+    return whole(cut, parts->small     ? TSL_WHOLE_SMALL
+                      : parts->paused  ? TSL_WHOLE_PAUSED
+                      : parts->unknown ? TSL_WHOLE_UNKNOWN
+                                       : TSL_WHOLE_NO_PARTS);
 }
 
 bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)

@@ -21,7 +21,9 @@ enum tsl_whole_why {
     TSL_WHOLE_SETTING,    /* TESELA_SPLIT, or a policy that cuts nothing */
     TSL_WHOLE_SMALL,
     TSL_WHOLE_NO_WINDOWS, /* no member can run a part of it */
-    TSL_WHOLE_NO_PARTS,   /* no second member is free and known, or cuts cost more than they gained of late */
+    TSL_WHOLE_PAUSED,     /* cuts cost more than they gained of late */
+    TSL_WHOLE_UNKNOWN,    /* nothing is known of the kernel yet */
+    TSL_WHOLE_NO_PARTS,   /* no second member is free and known, or its part would be too small */
     TSL_WHOLE_UNPAID,     /* it would not end earlier */
     TSL_WHOLE_FORBIDDEN,  /* by what tsl_command.cut_why says */
 };

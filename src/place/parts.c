@@ -205,11 +205,13 @@ static bool auto_parts(struct tsl_placer *placer, const struct tsl_ask *ask, str
 {
     if (placer->paused) {
         placer->paused--;
+        parts->paused = true;
         return false;
     }
     struct tsl_whole whole = tsl_auto_whole(placer, ask);
 
     parts->known = whole.known;
+    parts->unknown = !whole.known;
     parts->small = whole.known && whole.run_ns < LEAST_NS / 2;
     parts->whole_ns = whole.end_ns;
     parts->whole_run_ns = whole.run_ns;

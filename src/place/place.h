@@ -71,6 +71,8 @@ struct tsl_parts {
     double of[TSL_MAX_MEMBERS]; /* by member of the context; >= 0, the sum is 1 */
     unsigned n_windows;         /* on each member that has a part, one after another; more than 1 for tests only */
     bool small;                 /* the launch is much too small, and launches like it are, too */
+    bool paused;                /* nothing is cut for a while, as cuts cost more than they gained */
+    bool unknown;               /* by the policy auto: nothing is known of the kernel yet */
     bool known;                 /* the times below are estimated, not unknown */
     double run_ns;              /* the longest part, without moves */
     double whole_run_ns;        /* the launch whole, without moves */

@@ -438,7 +438,9 @@ static const char *meaning(const char *word)
         {"small", "the launches are too small to gain by a cut"},
         {"no-windows", "no member can run a part of it: the kernel asks for group ids or sizes, the driver can't, or "
                        "nothing is known of the kernel"},
-        {"no-parts", "no second member was free and known well enough, or cuts had cost more than they gained"},
+        {"paused", "cuts had cost more than they gained, so nothing was cut for a while"},
+        {"unknown", "nothing was known of the kernel yet, and its members differ, were busy, or the launch is small"},
+        {"no-parts", "no second member was free that is known well enough, or its part would have been too small"},
         {"unpaid", "a cut was not expected to end earlier, moves included"},
         {"few-groups", "the launch has too few work-groups"},
     };
