@@ -155,7 +155,7 @@ static void keep_files(const struct tsl_comparison *c, unsigned w, const struct 
         if (stat(c->compared[i], &about) != 0)
             continue;
         if (about.st_mtim.tv_sec > before->tv_sec ||
-            (about.st_mtim.tv_sec == before->tv_sec && about.st_mtim.tv_nsec >= before->tv_nsec))
+            (about.st_mtim.tv_sec == before->tv_sec && about.st_mtim.tv_nsec > before->tv_nsec))
             tsl_copy_file(c->compared[i], path);
     }
 }
@@ -225,6 +225,14 @@ static struct tsl_child_result run_way(const struct tsl_comparison *c, unsigned 
         .program = c->program, .set = set, .unset = unset, .out = out, .err = err, .limit_s = c->limit_s});
 }
 
+/* What the program writes from now on is younger than this. Files' times are those of a clock of some milliseconds. */
+static void mark_time(const struct tsl_comparison *c, struct timespec *now)
+{
+    clock_gettime(CLOCK_REALTIME_COARSE, now);
+    if (c->n_compared)
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+}
+
 static void run_once(struct tsl_comparison *c, unsigned w, unsigned round)
 {
     struct tsl_way *way = &c->ways.ways[w];
@@ -236,7 +244,7 @@ static void run_once(struct tsl_comparison *c, unsigned w, unsigned round)
         return;
     show_progress(c, round, w);
     scratch_path(c, "err", w, -1, err);
-    clock_gettime(CLOCK_REALTIME_COARSE, &before);
+    mark_time(c, &before);
     result = run_way(c, w, round, err);
     if (result.end == TSL_CHILD_UNSTARTED)
         c->unstarted = result.number;
