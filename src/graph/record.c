@@ -99,8 +99,6 @@ static void describe_work(struct tsl_op_record *r, const struct tsl_op *op)
         name = "check";
     if (op->kind == TSL_OP_LAUNCH)
         name = c->kernel->name;
-    if (op->kind == TSL_OP_LAUNCH && c->n_more)
-        r->rung = tsl_rung_name(c->rung);
     r->category = op->kind == TSL_OP_LAUNCH || op->kind == TSL_OP_COMBINE ? TSL_TRACE_CAT_KERNEL : TSL_TRACE_CAT_HOST;
     r->bytes = fills ? tsl_op_bytes(op) : 0;
     snprintf(r->name, sizeof(r->name), "%s", name);
@@ -114,7 +112,7 @@ static const char *why_of(const struct tsl_command *c)
         [TSL_WHOLE_ONE_MEMBER] = "one-member", [TSL_WHOLE_SETTING] = "setting", [TSL_WHOLE_SMALL] = "small",
         [TSL_WHOLE_NO_WINDOWS] = "no-windows", [TSL_WHOLE_PAUSED] = "paused",   [TSL_WHOLE_UNKNOWN] = "unknown",
         [TSL_WHOLE_NO_PARTS] = "no-parts",     [TSL_WHOLE_UNPAID] = "unpaid"};
-    if (c->n_more && tsl_members_is_empty(c->spread_over))
+    if (c->n_more && c->rung == TSL_RUNG_EXACT)
         return NULL;
     if (c->n_more || c->whole_why == TSL_WHOLE_FORBIDDEN)
         return c->cut_why == TSL_CUT_OK ? NULL : tsl_cut_word(c->cut_why);

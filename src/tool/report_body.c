@@ -280,11 +280,10 @@ static void put_units(const struct tsl_meters *m, FILE *out)
 
 static void put_rungs(const struct tsl_kernel_row *row, FILE *out)
 {
-    static const char *const names[] = {[TSL_RUNG_NONE] = "not told",
-                                        [TSL_RUNG_WHOLE] = "whole",
-                                        [TSL_RUNG_EXACT] = "exact",
-                                        [TSL_RUNG_DOMAIN] = "domain",
-                                        [TSL_RUNG_OTHER] = "another"};
+    static const char *const names[] = {
+        [TSL_RUNG_NONE] = "not told", [TSL_RUNG_WHOLE] = "whole", [TSL_RUNG_EXACT] = "exact",
+        [TSL_RUNG_DOMAIN] = "domain", [TSL_RUNG_MERGE] = "merge", [TSL_RUNG_REDUCE] = "reduce",
+        [TSL_RUNG_OTHER] = "another"};
     const char *between = "";
 
     for (int r = TSL_RUNG_OTHER; r >= TSL_RUNG_NONE; r--)
@@ -375,11 +374,11 @@ static void put_kernels(const struct tsl_meters *m, FILE *out)
           out);
     for (unsigned k = 0; k < m->n_kernels; k++)
         put_kernel(m, &m->kernels[k], out);
-    fputs("</table></div>\n<p class=\"soft\">Rung: <i>exact</i> launches were cut, and their shares write different "
-          "bytes; "
-          "<i>domain</i> launches were cut over GPUs that share what they write; others ran whole. Expected: by the "
-          "kernel's "
-          "earlier runs, where there were any.</p>\n",
+    fputs("</table></div>\n<p class=\"soft\">Rung, of launches that were cut: shares of <i>exact</i> ones write "
+          "different "
+          "bytes; those of <i>domain</i> share what they write; those of <i>merge</i> and <i>reduce</i> write copies, "
+          "which "
+          "become one. Expected: by the kernel's earlier runs, where there were any.</p>\n",
           out);
 }
 

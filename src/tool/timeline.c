@@ -182,7 +182,8 @@ static struct tsl_tl_span *add_span(struct reader *r)
 static enum tsl_rung rung_of(const char *word)
 {
     static const char *const words[] = {
-        [TSL_RUNG_NONE] = "", [TSL_RUNG_WHOLE] = "whole", [TSL_RUNG_EXACT] = "exact", [TSL_RUNG_DOMAIN] = "domain"};
+        [TSL_RUNG_NONE] = "",         [TSL_RUNG_WHOLE] = "whole", [TSL_RUNG_EXACT] = "exact",
+        [TSL_RUNG_DOMAIN] = "domain", [TSL_RUNG_MERGE] = "merge", [TSL_RUNG_REDUCE] = "reduce"};
 
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(word, words[i]) == 0)

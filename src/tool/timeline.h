@@ -18,7 +18,15 @@ struct tsl_tl_lane {
 };
 
 enum tsl_span_kind { TSL_SPAN_KERNEL, TSL_SPAN_TRANSFER, TSL_SPAN_COMMAND, TSL_SPAN_HOST };
-enum tsl_rung { TSL_RUNG_NONE, TSL_RUNG_WHOLE, TSL_RUNG_EXACT, TSL_RUNG_DOMAIN, TSL_RUNG_OTHER };
+enum tsl_rung {
+    TSL_RUNG_NONE,
+    TSL_RUNG_WHOLE,
+    TSL_RUNG_EXACT,
+    TSL_RUNG_DOMAIN,
+    TSL_RUNG_MERGE,
+    TSL_RUNG_REDUCE,
+    TSL_RUNG_OTHER
+};
 
 /* Texts are indices of tsl_timeline.texts; 0 is "". */
 struct tsl_tl_span {

@@ -60,9 +60,10 @@ uint32_t tsl_trace_lane(const char *name, enum tsl_trace_kind kind);
 
 /* Categories that tests and `tesela report` rely on. */
 /* In KERNELS; args: "command", "member", "queue". Of launches, each share of which is a span: "items" (work-items of
- * the share), "of" (those of the launch), "share" (from 0), "shares", "rung" ("whole", "exact", "domain", "merge", "reduce"), "why" (a
- * word: what kept the launch from a better rung), "expected_ns" (of the span, by earlier runs of the kernel). What
- * failed has "error", a number as text, here and in COMMAND and TRANSFER. Args that would say nothing are left out. */
+ * the share), "of" (those of the launch), "share" (from 0), "shares", "rung" ("whole", "exact", "domain", "merge",
+ * "reduce"), "why" (a word: what kept the launch from a better rung), "expected_ns" (of the span, by earlier runs of
+ * the kernel). What failed has "error", a number as text, here and in COMMAND and TRANSFER. Args that would say nothing
+ * are left out. */
 #define TSL_TRACE_CAT_KERNEL "kernel"
 #define TSL_TRACE_CAT_TRANSFER                                                                                      \
     "transfer"                          /* in TRANSFERS; args: "bytes", "buffer", "offset", "from", "to", "command" \
