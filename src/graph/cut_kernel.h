@@ -10,6 +10,7 @@
 
 struct tsl_args;
 struct tsl_command;
+struct tsl_footing_values;
 struct tsl_kernel;
 struct tsl_kernel_part;
 

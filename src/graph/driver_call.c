@@ -159,8 +159,8 @@ static cl_int bind_args(struct binding *b, const struct tsl_args *args)
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-/* One behind another. Each one waits for the one before, so the last one's fence tells of all: what only stands behind a
- * copy that fails is made all the same. */
+/* One behind another. Each one waits for the one before, so the last one's fence tells of all: what only stands behind
+ * a copy that fails is made all the same. */
 static cl_int submit_pieces(struct tsl_op *op, struct tsl_lane *lane, struct tsl_copy *copy,
                             const struct tsl_waits *waits, struct tsl_fence **fence)
 {

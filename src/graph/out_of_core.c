@@ -236,7 +236,8 @@ static unsigned cut(struct plan *plan, unsigned least, uint64_t ends[MAX_WINDOWS
 /* By the rules of the rung `exact`. A launch that can't be cut may still touch little enough. */
 static void choose_dimension(struct plan *plan)
 {
-    plan->dimension = tsl_cut_dimension(plan->footprint, &plan->window, plan->values.of, plan->memories, &plan->verdict);
+    plan->dimension =
+        tsl_cut_dimension(plan->footprint, &plan->window, plan->values.of, plan->memories, &plan->verdict);
 }
 
 static void look_at_member(struct plan *plan, unsigned member)
