@@ -180,6 +180,9 @@ struct tsl_driver {
      * fills go to mem, which outlives it. For mem_free. */
     cl_int (*image_of)(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
 
+    /* Does work of a lane that fails make all fail that the lane has behind it? Else work may fail for itself. */
+    bool fails_on;
+
     /* ---- Submissions. waits may be NULL. fence NULL: none is wanted; else *fence is the caller's reference. ---- */
 
     /* May a copy in a lane of either go straight between the memories of both, members of the same driver? Constant. */

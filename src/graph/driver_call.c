@@ -159,21 +159,29 @@ static cl_int bind_args(struct binding *b, const struct tsl_args *args)
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-/* One behind another. Each one waits for the one before, so the last one's fence tells of all: what only stands behind
- * a copy that fails is made all the same. */
+/* One behind another. Where copies may fail each for itself, each one waits for the one before, so that the last one's
+ * fence tells of all. Else it is enough that the last one waits for what the first one does. */
 static cl_int submit_pieces(struct tsl_op *op, struct tsl_lane *lane, struct tsl_copy *copy,
                             const struct tsl_waits *waits, struct tsl_fence **fence)
 {
     const struct tsl_pieces *pieces = op->pieces;
+    const bool chained = !lane->member->driver->fails_on;
     struct tsl_fence *before = NULL;
     cl_int error = CL_SUCCESS;
     for (unsigned i = 0; i < pieces->n && !error; i++) {
         const struct tsl_waits chain = {1, &before};
+        const bool first = i == 0, last = i + 1 == pieces->n, timed = first && (op->timed || tsl_trace_on());
         struct tsl_fence *own = NULL;
         copy->dst.offset = copy->src.offset = pieces->list[i].begin;
         copy->region[0] = pieces->list[i].end - pieces->list[i].begin;
-        error = lane->member->driver->copy(lane, copy, before ? &chain : waits, i + 1 == pieces->n ? fence : &own);
-        if (i == 0 && own && (op->timed || tsl_trace_on()))
+        error = lane->member->driver->copy(lane, copy,
+                                           chained && before ? &chain
+                                           : first || last   ? waits
+                                                             : NULL,
+                                           last               ? fence
+                                           : chained || timed ? &own
+                                                              : NULL);
+        if (timed && own)
             op->first = tsl_fence_ref(own);
         tsl_fence_unref(before);
         before = own;

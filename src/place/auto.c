@@ -451,4 +451,5 @@ void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, u
     *placement = (struct tsl_placement){.member = member, .try = is_try, .first = option.n_samples == 0};
     placer->purse_ns -= is_try ? option.run_ns : 0;
     place(placer, ask, &option, placement);
+    tsl_parts_time(placer, ask, placement);
 }

@@ -26,10 +26,11 @@ struct tsl_load {
 struct tsl_placer {
     void (*choose)(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
     unsigned n;
-    bool one_kind;                  /* TESELA_REPRODUCIBLE */
-    double speed[TSL_MAX_MEMBERS];  /* caps.speed */
-    uint64_t kind[TSL_MAX_MEMBERS]; /* tsl_kind_of */
-    bool profiles[TSL_MAX_MEMBERS]; /* caps.profiles */
+    bool one_kind;                    /* TESELA_REPRODUCIBLE */
+    double speed[TSL_MAX_MEMBERS];    /* caps.speed */
+    uint64_t kind[TSL_MAX_MEMBERS];   /* tsl_kind_of */
+    bool profiles[TSL_MAX_MEMBERS];   /* caps.profiles */
+    unsigned domain[TSL_MAX_MEMBERS]; /* caps.domain */
     bool is_gpu[TSL_MAX_MEMBERS];
     double weight[TSL_MAX_MEMBERS];        /* weights: shares, at least one > 0 */
     double credit[TSL_MAX_MEMBERS];        /* weights: what each has earned and not had */
@@ -48,6 +49,8 @@ struct tsl_placer {
     struct tsl_samples cut;                /* auto: what a cut costs beside the longest part, as measured */
     struct tsl_samples latency;            /* auto: by how much later than by the moves alone a launch that waits for
                                               moves between members begins, as measured */
+    uint64_t timing_ns;                    /* auto: when the cut was asked for whose parts are being placed */
+    bool times, follows;                   /* auto: a part of it is timed; all are, because one before was */
     double ledger_ns;                      /* auto: what cuts gained, less the moves between members, of late */
     unsigned n_cuts;                       /* auto: launches that were cut since the last pause */
     unsigned paused, pause;                /* auto: so many launches more run whole; how many the last time */
@@ -98,6 +101,9 @@ double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, un
 void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                          struct tsl_placement *placement);
 
+/* parts.c: how long cuts wait for moves is seen by two that are timed, one behind the other. So all parts are timed of
+ * a cut behind one of which a part is. */
+void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 /* parts.c: a launch was placed whole on that member. */
 void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member);
 

@@ -275,6 +275,21 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
     book(placer, gain_ns - with_latency(placer, peer_ns));
 }
 
+void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
+{
+    if (placer->timing_ns != ask->now_ns) {
+        placer->timing_ns = ask->now_ns;
+        placer->follows = placer->times;
+        placer->times = false;
+    }
+    if (!placer->follows) {
+        placer->times |= placement->timed;
+        return;
+    }
+    placement->timed = true;
+    placement->watch |= !placer->profiles[placement->member];
+}
+
 /* ---- Does it pay? ------------------------------------------------------------------------------------------------ */
 
 /* Only the moves are against it. They are made when what was lost without them has added up to what they cost. */

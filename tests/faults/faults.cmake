@@ -219,9 +219,19 @@ fault(wrong_pitch graph/plan_op.c
 }]]
     "a box is written with the pitch of what is read")
 fault(kept_after_unmap graph/plan_map.c
-    [[    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_MAY_WRITE, true);]]
-    [[    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_MAY_WRITE, !BROKEN);]]
+    [[    cl_int error =
+        all ? tsl_box_claim_copy(op, data, box, TSL_SPACE_HOST) : tsl_box_overwrite(op, data, box, TSL_SPACE_HOST);]]
+    [[    cl_int error = BROKEN ? CL_SUCCESS :
+        all ? tsl_box_claim_copy(op, data, box, TSL_SPACE_HOST) : tsl_box_overwrite(op, data, box, TSL_SPACE_HOST);]]
     "what was written to a mapping isn't seen elsewhere")
+fault(forgotten_piece graph/driver_call.c
+    [[        struct tsl_fence *own = NULL;
+        copy->dst.offset]]
+    [[        struct tsl_fence *own = NULL;
+        if (BROKEN && i > 0 && i + 1 < pieces->n)
+            continue;
+        copy->dst.offset]]
+    "of a move in pieces only the first and the last one are made")
 fault(lost_output graph/plan_kernel.c
     [[    return facts->prints ? tsl_claim_host]]
     [[    return facts->prints && !BROKEN ? tsl_claim_host]]
