@@ -175,6 +175,28 @@ static void tell_cut(struct tsl_command *c)
     g->cut_end_ns = t.end_ns;
 }
 
+/* The time from when it could begin to the end of all that belongs to it, which is now or a little earlier. */
+static void tell_joints(struct tsl_command *c)
+{
+    struct tsl_graph *g = c->graph;
+    struct cut_times t;
+    if (!times_of_cut(c, &t) || !t.usual)
+        return;
+    uint64_t begin_ns = g->complete_ns > c->share.asked_ns ? g->complete_ns : c->share.asked_ns,
+             now_ns = tsl_clock_ns();
+    if (now_ns > begin_ns + t.longest_ns)
+        tsl_placer_joints_ended(g->placer, c->share.joint_ns, (double)(now_ns - begin_ns - t.longest_ns));
+}
+
+void tsl_place_complete(struct tsl_command *c)
+{
+    if (c->graph->n_ports == 1)
+        return;
+    if (c->joints && c->share.joint_ns > 0 && c->status == CL_COMPLETE)
+        tell_joints(c);
+    c->graph->complete_ns = tsl_clock_ns();
+}
+
 void tsl_place_ended(struct tsl_command *c, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns)
 {
     if (!share->placement.placed)

@@ -473,6 +473,7 @@ static bool pays(struct tsl_cut *cut, struct tsl_parts *parts, struct tsl_candid
         unsigned shares[TSL_MAX_MEMBERS];
         count_shares(cut, shares);
         parts->joint_ns = tsl_joints_ns(cut->command, cut->joints, shares);
+        cut->command->share.joint_ns = parts->joint_ns;
     }
     return tsl_placer_pays(cut->command->graph->placer, &ask, parts);
 }

@@ -227,6 +227,11 @@ static double cost_ns(const struct tsl_placer *placer)
     return placer->cut.n >= SURE_CUTS ? placer->cut.typical : FIRST_CUT_NS;
 }
 
+static double joints_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
+{
+    return parts->joint_ns * (placer->joints.n ? placer->joints.typical : 1);
+}
+
 /* Of moves between members; 0 without moves. */
 static double latency_ns(const struct tsl_placer *placer, double peer_ns)
 {
@@ -265,8 +270,9 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
 
 static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
 {
-    double peer_ns = 0,
-           gain_ns = parts->known ? parts->whole_run_ns - parts->run_ns - parts->joint_ns - cost_ns(placer) : 0;
+    double peer_ns = 0, gain_ns = parts->known
+                                      ? parts->whole_run_ns - parts->run_ns - joints_ns(placer, parts) - cost_ns(placer)
+                                      : 0;
 
     for (unsigned i = 0; i < placer->n; i++)
         if (parts->of[i] > 0)
@@ -317,6 +323,8 @@ static void forgive(struct tsl_placer *placer)
         tsl_samples_add(&placer->cut, cost_ns(placer) / 2);
     if (latency_ns(placer, 1) > LATENCY_NS)
         tsl_samples_add(&placer->latency, latency_ns(placer, 1) / 2);
+    if (placer->joints.n && placer->joints.typical > 1)
+        tsl_samples_add(&placer->joints, placer->joints.typical / 2);
 }
 
 static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
@@ -330,11 +338,11 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
         }
     if (!parts->known)
         return move_ns <= parts->whole_move_ns + FIRST_CUT_NS;
-    double cut_ns = start + (parts->run_ns + parts->joint_ns) * MARGIN + cost_ns(placer);
+    double cut_ns = start + (parts->run_ns + joints_ns(placer, parts)) * MARGIN + cost_ns(placer);
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG,
             "cut %.0f µs (parts %.0f, copies %.0f, cost %.0f) and moves %.0f, whole %.0f with moves %.0f", cut_ns / 1e3,
-            parts->run_ns / 1e3, parts->joint_ns / 1e3, cost_ns(placer) / 1e3, move_ns / 1e3, parts->whole_ns / 1e3,
-            parts->whole_move_ns / 1e3);
+            parts->run_ns / 1e3, joints_ns(placer, parts) / 1e3, cost_ns(placer) / 1e3, move_ns / 1e3,
+            parts->whole_ns / 1e3, parts->whole_move_ns / 1e3);
     if (cut_ns + move_ns >= parts->whole_ns)
         return regrets(placer, ask, parts->whole_ns - cut_ns, move_ns);
     placer->cut_doubt /= 2;
@@ -424,4 +432,9 @@ void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint
 void tsl_placer_parts_waited(struct tsl_placer *placer, double peer_ns, double waited_ns)
 {
     tsl_samples_add(&placer->latency, fmax(waited_ns - peer_ns, 1));
+}
+
+void tsl_placer_joints_ended(struct tsl_placer *placer, double expected_ns, double real_ns)
+{
+    tsl_samples_add(&placer->joints, fmax(real_ns, 1) / fmax(expected_ns, 1));
 }

@@ -97,6 +97,8 @@ void tsl_placer_place_part(struct tsl_placer *placer, const struct tsl_ask *ask,
  * wall_ns. */
 void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint64_t wall_ns);
 
+/* Shares worked on copies: these, and to make them one, took real_ns instead of expected_ns. */
+void tsl_placer_joints_ended(struct tsl_placer *placer, double expected_ns, double real_ns);
 /* Before its last share began, it waited for moves between members, of which peer_ns were thought to be the moves. */
 void tsl_placer_parts_waited(struct tsl_placer *placer, double peer_ns, double waited_ns);
 

@@ -517,6 +517,24 @@ static void test_work(void **state)
     assert_true(tsl_placer_work_ns(placer, 0, TSL_WORK_COMBINE, 64 << 20) > 60 * learned);
 }
 
+/* How long copies take that become one again is measured as a whole. */
+static void test_joints(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e6);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    parts.joint_ns = 1e5;
+    assert_true(pays(KERNEL, LARGE, &parts));
+    tsl_placer_joints_ended(placer, 1e5, 9e5);
+    assert_false(pays(KERNEL, LARGE, &parts));
+    for (unsigned i = 0; i < 8; i++)
+        tsl_placer_joints_ended(placer, 1e5, 5e4);
+    assert_true(pays(KERNEL, LARGE, &parts));
+}
+
 /* Shares that ended before others began have no negative cost. */
 static void test_cost_of_nothing(void **state)
 {
@@ -686,6 +704,7 @@ int main(void)
         cmocka_unit_test_teardown(test_no_regret, end),
         cmocka_unit_test_teardown(test_cost, end),
         cmocka_unit_test_teardown(test_waits, end),
+        cmocka_unit_test_teardown(test_joints, end),
         cmocka_unit_test_teardown(test_copies, end),
         cmocka_unit_test_teardown(test_work, end),
         cmocka_unit_test_teardown(test_cost_of_nothing, end),
