@@ -145,7 +145,7 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lo
     if (status > CL_COMPLETE)
         status = op->unfenced && !lost ? CL_COMPLETE : wait_flushed(op, fence);
     if (timed && status >= 0)
-        times = times_by(fence, op->first);
+        times = times_by(fence, tsl_op_first_fence(op));
     tsl_graph_close(graph);
     tsl_graph_lane_unref(op->lane);
     tsl_fence_unref(fence); /* Not the last reference: the operation has another, and this thread has the operation. */
@@ -195,6 +195,11 @@ static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
     cl_int s = final_status(first, first == op, status, ended_lost(op, status));
     if (s == CL_COMPLETE && first->unfenced)
         s = tsl_graph_lane_status(first);
+    if (s < 0 && first->pieces) {
+        tsl_graph_open(first->port->graph);
+        s = tsl_op_cause(first, s);
+        tsl_graph_close(first->port->graph);
+    }
     /* While the lock was given another thread may have retired the operation. */
     if (first->state == TSL_OP_SUBMITTED)
         tsl_op_finish(first, s < 0 ? s : CL_COMPLETE);

@@ -166,27 +166,23 @@ static cl_int submit_pieces(struct tsl_op *op, struct tsl_lane *lane, struct tsl
 {
     const struct tsl_pieces *pieces = op->pieces;
     const bool chained = !lane->member->driver->fails_on;
-    struct tsl_fence *before = NULL;
     cl_int error = CL_SUCCESS;
     for (unsigned i = 0; i < pieces->n && !error; i++) {
-        const struct tsl_waits chain = {1, &before};
-        const bool first = i == 0, last = i + 1 == pieces->n, timed = first && (op->timed || tsl_trace_on());
-        struct tsl_fence *own = NULL;
+        const bool first = i == 0, last = i + 1 == pieces->n;
+        const bool own = !last && (chained || (first && (op->timed || tsl_trace_on())));
+        const struct tsl_waits chain = {1, &pieces->fences[first ? 0 : i - 1]};
+        struct tsl_fence *made = NULL;
         copy->dst.offset = copy->src.offset = pieces->list[i].begin;
         copy->region[0] = pieces->list[i].end - pieces->list[i].begin;
-        error = lane->member->driver->copy(lane, copy,
-                                           chained && before ? &chain
-                                           : first || last   ? waits
-                                                             : NULL,
-                                           last               ? fence
-                                           : chained || timed ? &own
-                                                              : NULL);
-        if (timed && own)
-            op->first = tsl_fence_ref(own);
-        tsl_fence_unref(before);
-        before = own;
+        error = lane->member->driver->copy(lane, copy, chained && !first ? &chain : first || last ? waits : NULL,
+                                           last  ? fence
+                                           : own ? &made
+                                                 : NULL);
+        if (error || !own)
+            continue;
+        tsl_fence_unref(pieces->fences[i]); /* Of an attempt for which there was no room. */
+        pieces->fences[i] = made;
     }
-    tsl_fence_unref(before);
     return error;
 }
 

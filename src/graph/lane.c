@@ -132,3 +132,14 @@ cl_int tsl_op_wait(struct tsl_op *op)
     tsl_graph_lane_unref(op->lane);
     return status;
 }
+
+cl_int tsl_op_cause(const struct tsl_op *op, cl_int status)
+{
+    const struct tsl_pieces *pieces = op->pieces;
+    for (unsigned i = 0; status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && pieces && i + 1 < pieces->n; i++) {
+        cl_int own = pieces->fences[i] ? pieces->fences[i]->driver->fence_wait(pieces->fences[i]) : CL_COMPLETE;
+        if (own < 0)
+            return own;
+    }
+    return status;
+}

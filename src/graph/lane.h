@@ -59,5 +59,8 @@ struct tsl_graph_lane *tsl_graph_lane_create_all(struct tsl_graph_queue *queue, 
 void tsl_graph_lane_destroy_all(struct tsl_graph *graph, struct tsl_graph_lane *lanes);
 /* Waits for an operation that the driver has, in this thread. The lock is given meanwhile. */
 cl_int tsl_op_wait(struct tsl_op *op);
+/* Why the operation, which its driver has done, failed. status: what its own fence told. Of several pieces the last one
+ * knows only that one before it failed. Without the lock. */
+cl_int tsl_op_cause(const struct tsl_op *op, cl_int status);
 
 #endif

@@ -138,7 +138,7 @@ cl_int tsl_move_plan_pieces(struct tsl_command *command, const struct tsl_move *
                             unsigned n)
 {
     struct tsl_image_box box = {.offset = move->begin, .region = {move->end - move->begin, 1, 1}};
-    struct tsl_pieces *pieces = malloc(sizeof(*pieces) + n * sizeof(*list));
+    struct tsl_pieces *pieces = malloc(sizeof(*pieces) + n * (sizeof(*list) + sizeof(*pieces->fences)));
     size_t size = 0;
     for (unsigned i = 0; i < n; i++)
         size += list[i].end - list[i].begin;
@@ -150,6 +150,8 @@ cl_int tsl_move_plan_pieces(struct tsl_command *command, const struct tsl_move *
     }
     pieces->n = n;
     memcpy(pieces->list, list, n * sizeof(*list));
+    pieces->fences = (struct tsl_fence **)(void *)(pieces->list + n);
+    memset(pieces->fences, 0, n * sizeof(*pieces->fences));
     op->pieces = pieces;
     for (unsigned i = 0; i < n && !error; i++)
         error = claim_range(op, move, list[i].begin, list[i].end);

@@ -71,9 +71,12 @@ struct tsl_side {
     size_t offset, row_pitch, slice_pitch;
 };
 
-/* Ranges of one object's bytes, in ascending order, that don't meet. */
+/* Two or more ranges of one object's bytes, in ascending order, that don't meet. Each is a submission of its own, which
+ * waits for the one before. */
 struct tsl_pieces {
     unsigned n;
+    struct tsl_fence **fences; /* of each piece but the last, whose fence is the operation's; owned, NULL until
+                                  submitted; the array lies behind the list */
     struct tsl_range list[];
 };
 
@@ -129,7 +132,6 @@ struct tsl_op {
     struct tsl_side dst, src;      /* COPY, FILL (dst), COMBINE (src is a) */
     size_t region[3];              /* COPY, FILL, COMBINE */
     struct tsl_pieces *pieces;     /* of a move: what of the region it copies, owned; NULL: all of it */
-    struct tsl_fence *first;       /* of the first piece, where times are wanted; owned */
     struct tsl_op_joint *joint;    /* COMBINE, and of joints FILL; owned, heap; else NULL */
     struct tsl_extents *extents;   /* what it touches where its claims take more (extent.h), owned; NULL: all of them */
     struct tsl_check *check;       /* CHECK: what it compares, owned */
@@ -161,6 +163,12 @@ static inline size_t tsl_side_hull(const struct tsl_op *op, const struct tsl_sid
 
 /* Bytes that a copy or fill writes. */
 size_t tsl_op_bytes(const struct tsl_op *op);
+
+/* The fence of the first of several pieces; NULL: there is one submission alone. */
+static inline struct tsl_fence *tsl_op_first_fence(const struct tsl_op *op)
+{
+    return op->pieces ? op->pieces->fences[0] : NULL;
+}
 
 /* A new operation of the command, counted in its n_undone, with one unmet count of its own, which tsl_op_go takes away.
  * The caller owns the reference. NULL without memory. */

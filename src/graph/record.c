@@ -152,7 +152,8 @@ void tsl_record_op(struct tsl_op *op)
     r->command = op->command->id;
     r->queue = op->command->queue->id;
     r->fence = op->fence ? tsl_fence_ref(op->fence) : NULL;
-    r->first = op->first ? tsl_fence_ref(op->first) : NULL;
+    struct tsl_fence *first = tsl_op_first_fence(op);
+    r->first = first ? tsl_fence_ref(first) : NULL;
     r->times = (struct tsl_command_times){
         .queued = op->command->queued_ns, .submit = op->submit_ns, .start = op->start_ns, .end = tsl_clock_ns()};
 }

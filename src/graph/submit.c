@@ -99,6 +99,7 @@ static cl_int run_sync(struct submission *s)
     if (s->fence) {
         struct tsl_lane *lane = tsl_op_lane(s->op)->driver_lane;
         status = driver->flush(lane) ? tsl_graph_lane_wait(s->op, s->fence) : driver->fence_wait(s->fence);
+        status = tsl_op_cause(s->op, status);
     }
     s->end_ns = tsl_clock_ns();
     return status;

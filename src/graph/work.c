@@ -107,7 +107,8 @@ static void serve_ports(struct tsl_graph *graph, enum tsl_who who)
 static void free_op(struct tsl_graph *graph, struct tsl_op *op)
 {
     tsl_fence_unref(op->fence);
-    tsl_fence_unref(op->first);
+    for (unsigned i = 0; op->pieces && i + 1 < op->pieces->n; i++)
+        tsl_fence_unref(op->pieces->fences[i]);
     TSL_SMALL_FINISH(&op->natives);
     TSL_SMALL_FINISH(&op->gates);
     TSL_SMALL_FINISH(&op->out);
