@@ -74,12 +74,12 @@ static struct tsl_rollback *beside_from(struct tsl_rollback *from, const struct 
 }
 
 /* Is the tile's state the matter of another record? That of an older claim in the same space, from which op's has what
- * it keeps, or of a claim beside op's. own: op's record. */
+ * it keeps, or of a claim beside op's. The record of a claim that has ended well says nothing. own: op's record. */
 static bool is_left_to_others(const struct tsl_rollback *own, const struct tsl_op *op, const struct tsl_data *data,
                               const struct tsl_tile *tile)
 {
     struct tsl_rollback *first = tile->rollback; /* of those without another space's record before op's */
-    if (own->older && own->older->space == own->space)
+    if (own->older && !own->older->user->done && own->older->space == own->space)
         return true;
     for (struct tsl_rollback *r = first; r != own; r = r->older)
         if (r->space != own->space)
