@@ -49,7 +49,10 @@ cl_int tsl_claim_one_copy(struct tsl_op *op, struct tsl_data *data, uint64_t beg
     if (space != TSL_SPACE_HOST)
         tsl_residency_ensure(op->command, data, &op->port->graph->ports[space - 1]);
     note_write(op->command, data, begin, end);
-    return tsl_touch_copy(op->port->graph, &t, data, begin, end, space, TSL_MAY_WRITE);
+    /* Should a move fail, and a copy be what it was that isn't written now, the write has failed. */
+    bool strict = tsl_undo_may_come_back(op->port->graph, data, begin, end);
+    return tsl_touch_copy(op->port->graph, &t, data, begin, end, space,
+                          strict ? TSL_MAY_READ | TSL_MAY_WRITE : TSL_MAY_WRITE);
 }
 
 cl_int tsl_claim_host(struct tsl_op *op, const void *host, size_t size, bool write)

@@ -12,9 +12,9 @@
 #include "tile/tile.h"
 
 /* The bytes are not valid in `to`, where a move should have brought them; they still are in `from`. True: an eviction
- * was to give them up in `from`, or, if the two are one, the move should have brought them back there. Without memory
- * to cut the tile nobody could tell which of its bytes these are once they are valid nowhere else: then the object is
- * lost. */
+ * was to give them up in `from`, or, if the two are one, the move should have brought them back there. It does so where
+ * another copy is valid: what was written to all copies since isn't in `from`. Without memory to cut the tile nobody
+ * could tell which of its bytes these are once they are valid nowhere else: then the object is lost. */
 static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
 {
     bool given_up = false, cut = tsl_tiles_cut(&data->tiles, begin, end);
@@ -26,9 +26,10 @@ static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsig
             data->lost = true;
             continue;
         }
-        given_up |= cut && (to == from || !tsl_spaces_has(tile->valid, from));
+        bool only = tsl_spaces_only(tile->valid, to);
+        given_up |= cut && only;
         tsl_spaces_remove(&tile->valid, to);
-        if (cut)
+        if (cut && only)
             tsl_spaces_add(&tile->valid, from);
     }
     tsl_tiles_join(&data->tiles, begin, end);

@@ -14,29 +14,45 @@
 #include "program/program.h"
 #include "tile/tile.h"
 
-static tsl_spaces moved_by(const struct tsl_tile *tile, bool host)
+/* Moves that haven't ended. */
+struct moves {
+    tsl_spaces valid; /* of the tile */
+    tsl_spaces to;    /* where they bring its bytes */
+    bool given_up;    /* one brings a valid copy from where there is none any more */
+};
+
+static void add_moves(struct moves *moves, const struct tsl_tile *tile, bool host)
 {
-    tsl_spaces spaces = TSL_SPACES_NONE;
     for (unsigned i = 0; i < tile->uses.n; i++) {
         const struct tsl_use *use = &tile->uses.list[i];
         const struct tsl_op *op = (const struct tsl_op *)use->user;
-        bool moves = op->move || (host && op->kind == TSL_OP_EVICT);
-        if (use->write && !use->left && !use->replaced && !use->user->done && moves)
-            tsl_spaces_add(&spaces, use->space);
+        bool evicts = host && op->kind == TSL_OP_EVICT;
+        if (!use->write || use->left || use->replaced || use->user->done || (!op->move && !evicts))
+            continue;
+        tsl_spaces_add(&moves->to, use->space);
+        moves->given_up |=
+            tsl_spaces_has(moves->valid, use->space) && (evicts || !tsl_spaces_has(moves->valid, op->src.space));
     }
-    return spaces;
 }
 
-/* The spaces to which moves that haven't ended bring bytes of the tile. */
-static tsl_spaces moved_to(struct tsl_graph *graph, const struct tsl_data *data, const struct tsl_tile *tile)
+static struct moves moves_of(struct tsl_graph *graph, const struct tsl_data *data, const struct tsl_tile *tile)
 {
-    tsl_spaces spaces = moved_by(tile, false);
+    struct moves moves = {.valid = tile->valid, .to = TSL_SPACES_NONE};
+    add_moves(&moves, tile, false);
     uint64_t base = tsl_host_address(data->host);
     struct tsl_tile *host =
         data->host ? tsl_tiles_meeting(&graph->host_map, base + tile->begin, base + tile->end) : NULL;
     for (; host; host = tsl_tiles_next_meeting(host, base + tile->end))
-        spaces = tsl_spaces_union(spaces, moved_by(host, true));
-    return spaces;
+        add_moves(&moves, host, true);
+    return moves;
+}
+
+bool tsl_undo_may_come_back(struct tsl_graph *graph, struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
+    while (tile && !moves_of(graph, data, tile).given_up)
+        tile = tsl_tiles_next_meeting(tile, end);
+    return tile;
 }
 
 /* ---- Claims side by side ----------------------------------------------------------------------------------------- */
@@ -111,7 +127,7 @@ static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile
     if (tsl_spaces_is_empty(tile->valid) || (tsl_spaces_only(tile->valid, space) && !data->moved))
         return true;
     tsl_tile_prune(tile);
-    tsl_spaces good = tsl_spaces_without(tile->valid, moved_to(op->port->graph, data, tile));
+    tsl_spaces good = tsl_spaces_without(tile->valid, moves_of(op->port->graph, data, tile).to);
     tsl_spaces elsewhere = tsl_spaces_without(good, tsl_spaces_of(space));
     if (tsl_spaces_only(good, space))
         return true; /* What op doesn't write stays. */

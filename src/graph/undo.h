@@ -14,14 +14,19 @@
 #define TSL_GRAPH_UNDO_H
 
 #include <CL/cl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct tsl_data;
+struct tsl_graph;
 struct tsl_op;
 
 /* The operation, which has the old bytes in that space, is to change some: makes its copy the only valid one, and keeps
  * what was good. */
 cl_int tsl_undo_note(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* May a copy of the range become valid that isn't so now, since a move on its way takes the bytes from there? If that
+ * move fails, they are as they were when it was planned. */
+bool tsl_undo_may_come_back(struct tsl_graph *graph, struct tsl_data *data, uint64_t begin, uint64_t end);
 /* The move may write there though it fails: that space is none to go back to. */
 void tsl_undo_spoil(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The range goes back to what it kept when the operation claimed it. */
