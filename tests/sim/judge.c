@@ -321,12 +321,25 @@ static bool has_cause(const struct sim *sim, const struct sim_node *node)
     return false;
 }
 
-/* May its shares have worked on copies, which had to become one after they had ended? */
+/* May its shares have worked on copies, which had to become one after they had ended? Not those of kernels that surely
+ * write one range, each item bytes of its own: unless it is asked for, they share it. */
 static bool may_be_joined(const struct sim_node *node)
 {
     const char *split = getenv("TESELA_SPLIT");
+    bool always = split && !strcmp(split, "always:merge");
 
-    return node->cut && !(split && !strcmp(split, "always:exact"));
+    switch (node->kind) {
+    case SIM_SLICE:
+    case SIM_GUARDED:
+    case SIM_UPDATE:
+    case SIM_SHIFT:
+    case SIM_GATHER:
+    case SIM_STENCIL:
+    case SIM_RELAX:
+        return node->cut && always;
+    default:
+        return node->cut && !(split && !strcmp(split, "always:exact"));
+    }
 }
 
 /* What ended well may have failed all the same: because of another at the same memory that did (drivers run what only
