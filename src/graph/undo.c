@@ -8,6 +8,7 @@
 #include "graph/extent.h"
 #include "graph/op.h"
 #include "graph/port.h"
+#include "graph/residency.h"
 #include "graph/state.h"
 #include "graph/touch.h"
 #include "object/svm.h"
@@ -78,39 +79,64 @@ static bool are_beside(const struct tsl_op *op, const struct tsl_op *other, cons
     return !tsl_extents_conflict(&a, &b);
 }
 
-/* The newest record of an operation that claimed the tile beside op, in the same space and with no claim of another
- * space between; NULL: none. `from`: where in the chain to begin. */
-static struct tsl_rollback *beside_from(struct tsl_rollback *from, const struct tsl_op *op, const struct tsl_data *data,
-                                        const struct tsl_tile *tile, unsigned space)
+/* A copy in a space, until it is evicted: what comes to the space after that is another one. */
+struct copy {
+    unsigned space, number;
+};
+
+static struct copy copy_now(const struct tsl_data *data, unsigned space)
 {
-    for (; from && from->space == space; from = from->older)
+    return (struct copy){space, space == TSL_SPACE_HOST ? 0 : data->residences[space - 1].n_evictions};
+}
+
+static bool is_of(const struct tsl_rollback *rollback, const struct copy *copy)
+{
+    return rollback->space == copy->space && rollback->copy == copy->number;
+}
+
+/* The newest record of an operation that claimed the tile beside op, in the same copy and with no claim of another one
+ * between; NULL: none. `from`: where in the chain to begin. */
+static struct tsl_rollback *beside_from(struct tsl_rollback *from, const struct tsl_op *op, const struct tsl_data *data,
+                                        const struct tsl_tile *tile, const struct copy *copy)
+{
+    for (; from && is_of(from, copy); from = from->older)
         if (are_beside(op, (const struct tsl_op *)from->user, data, tile))
             return from;
     return NULL;
 }
 
-/* Is the tile's state the matter of another record? That of an older claim in the same space, from which op's has what
+/* Is the tile's state the matter of another record? That of an older claim in the same copy, from which op's has what
  * it keeps, or of a claim beside op's. The record of a claim that has ended well says nothing. own: op's record. */
 static bool is_left_to_others(const struct tsl_rollback *own, const struct tsl_op *op, const struct tsl_data *data,
                               const struct tsl_tile *tile)
 {
-    struct tsl_rollback *first = tile->rollback; /* of those without another space's record before op's */
-    if (own->older && !own->older->user->done && own->older->space == own->space)
+    const struct copy copy = {own->space, own->copy};
+    struct tsl_rollback *first = tile->rollback; /* of those without another copy's record before op's */
+    if (own->older && !own->older->user->done && is_of(own->older, &copy))
         return true;
     for (struct tsl_rollback *r = first; r != own; r = r->older)
-        if (r->space != own->space)
+        if (!is_of(r, &copy))
             first = r->older;
-    return beside_from(first, op, data, tile, own->space);
+    return beside_from(first, op, data, tile, &copy);
+}
+
+/* False: no memory. */
+static bool keep_of(struct tsl_op *op, struct tsl_tile *tile, const struct copy *copy, tsl_spaces valid,
+                    struct tsl_rollback **like)
+{
+    op->has_rollback = true;
+    if (!tsl_tile_keep(tile, &op->user, copy->space, valid, like))
+        return false;
+    tile->rollback->copy = copy->number;
+    return true;
 }
 
 /* The tile goes back when all that claimed it side by side have failed: each keeps what was good before the first. */
 static bool keep_beside(struct tsl_op *op, struct tsl_tile *tile, const struct tsl_rollback *beside,
                         struct tsl_rollback **like)
 {
-    if (tsl_tile_kept(tile, &op->user))
-        return true;
-    op->has_rollback = true;
-    return tsl_tile_keep(tile, &op->user, beside->space, beside->valid, like);
+    const struct copy copy = {beside->space, beside->copy};
+    return tsl_tile_kept(tile, &op->user) || keep_of(op, tile, &copy, beside->valid, like);
 }
 
 /* ---- Notes ------------------------------------------------------------------------------------------------------- */
@@ -119,9 +145,10 @@ static bool keep_beside(struct tsl_op *op, struct tsl_tile *tile, const struct t
 static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile, unsigned space,
                  struct tsl_rollback **like)
 {
+    const struct copy copy = copy_now(data, space);
     if (tile->rollback)
         tsl_tile_prune(tile);
-    const struct tsl_rollback *beside = beside_from(tile->rollback, op, data, tile, space);
+    const struct tsl_rollback *beside = beside_from(tile->rollback, op, data, tile, &copy);
     if (beside && tsl_spaces_has(tile->valid, space))
         return keep_beside(op, tile, beside, like);
     if (tsl_spaces_is_empty(tile->valid) || (tsl_spaces_only(tile->valid, space) && !data->moved))
@@ -131,10 +158,9 @@ static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile
     tsl_spaces elsewhere = tsl_spaces_without(good, tsl_spaces_of(space));
     if (tsl_spaces_only(good, space))
         return true; /* What op doesn't write stays. */
-    op->has_rollback = true;
     /* A host task that fails hasn't run: the host's copy is as good as it was, and may be mapped. */
     tsl_spaces kept = op->kind == TSL_OP_NATIVE || tsl_spaces_is_empty(elsewhere) ? good : elsewhere;
-    return tsl_tile_keep(tile, &op->user, space, kept, like);
+    return keep_of(op, tile, &copy, kept, like);
 }
 
 cl_int tsl_undo_note(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)

@@ -26,8 +26,8 @@ static void unref(struct tsl_rollback *rollback)
 
 bool tsl_rollback_equal(const struct tsl_rollback *a, const struct tsl_rollback *b)
 {
-    return a == b || (a && b && a->user == b->user && a->space == b->space && tsl_spaces_are(a->valid, b->valid) &&
-                      a->older == b->older);
+    return a == b || (a && b && a->user == b->user && a->space == b->space && a->copy == b->copy &&
+                      tsl_spaces_are(a->valid, b->valid) && a->older == b->older);
 }
 
 /* The length of the chain; entries that say nothing any more are dropped first. */

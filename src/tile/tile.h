@@ -89,6 +89,7 @@ struct tsl_rollback {
     unsigned n;                 /* the chain has so many records from here, or fewer */
     struct tsl_user *user;      /* whose claim it was (owned reference) */
     unsigned space;             /* that of the copy which it claimed */
+    unsigned copy;              /* which of those that the space has one after the other, with evictions between */
     tsl_spaces valid;           /* none: nothing that is known to be good */
     struct tsl_rollback *older; /* owned reference; NULL: none */
 };

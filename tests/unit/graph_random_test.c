@@ -122,11 +122,35 @@ static void test_found(void **state)
     }
 }
 
+/* The same with little memory: all else follows from the seed. */
+static void test_found_tiny(void **state)
+{
+    static const uint64_t found[] = {
+        17052,  /* a copy that had been evicted, and didn't come back, counted as valid */
+        102450, /* the same, where it was evicted twice */
+    };
+
+    (void)state;
+    unsetenv("TESELA_POLICY");
+    for (unsigned i = 0; i < sizeof found / sizeof *found; i++) {
+        struct sim_hunt hunt = {.seed = found[i],
+                                .n = 1,
+                                .shrink = true,
+                                .command = "build/tests/sim",
+                                .like = {.tiny_memory = true, .failures = true},
+                                .set = SIM_CHOOSE_FAILURES};
+        char *text;
+
+        if (sim_hunt(&hunt, &text, NULL))
+            fail_text(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_programs),    cmocka_unit_test(test_failures), cmocka_unit_test(test_pins),
-        cmocka_unit_test(test_tiny_memory), cmocka_unit_test(test_found),
+        cmocka_unit_test(test_tiny_memory), cmocka_unit_test(test_found),    cmocka_unit_test(test_found_tiny),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
