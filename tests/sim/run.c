@@ -164,7 +164,7 @@ char *sim_run(const struct sim_options *options)
              options->failures ? ", failures" : "", options->footprints ? ", footprints" : "",
              options->repeats ? ", repeats" : "", options->small_memory ? ", small memory" : "",
              options->split ? ", cuts" : "");
-    if (world.n_sims > 1 && sim_once_in(world.sims[0], 2) && !options->small_memory && !options->tiny_memory)
+    if (world.n_sims > 1 && sim_once_in(world.sims[0], 2) && !options->small_memory)
         world.n_contexts = 2;
     if (options->n_contexts && options->n_contexts <= world.n_sims)
         world.n_contexts = options->n_contexts;
