@@ -35,7 +35,7 @@ unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, 
     unsigned best = TSL_SPACE_HOST;
     uint64_t least = tsl_box_missing(data, box, TSL_SPACE_HOST);
     if (one_member(graph))
-        return tsl_space_of(&graph->ports[0], data);
+        return tsl_plan_with_room(graph, tsl_space_of(&graph->ports[0], data), data, data);
     for (unsigned i = 0; i < graph->n_ports; i++) {
         unsigned space = tsl_space_of(&graph->ports[i], data);
         uint64_t missing = tsl_box_missing(data, box, space);

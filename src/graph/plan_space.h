@@ -18,7 +18,7 @@ struct tsl_port;
  * there, so that its lanes keep the order; but not if it computes inside the call: the host can do that too. */
 struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const struct tsl_data *data);
 /* The space that lacks the fewest bytes of what the box takes in its dst (boxes.h): of several such the last user's,
- * else the host's. */
+ * else the host's. With one member that's the member's, unless the object is too large to be there. */
 unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, const struct tsl_box_copy *box);
 /* The space to read a tile from: the host's copy if it is current, else where the object was used last, else any. */
 unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid);

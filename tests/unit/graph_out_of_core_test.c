@@ -333,14 +333,22 @@ static void test_unwritten(void **state)
     unsigned char bytes[16];
     struct tsl_enqueue e = {.type = CL_COMMAND_READ_BUFFER, .blocking = true};
     struct tsl_box_copy box = {.region = {sizeof bytes, 1, 1}, .src_offset = SIZE / 2};
+    struct tsl_box_copy rect = {.region = {4, 4, 1},
+                                .src_row_pitch = SIZE / 4,
+                                .src_slice_pitch = SIZE,
+                                .dst_row_pitch = 4,
+                                .dst_slice_pitch = 16};
 
     (void)state;
     begin(&plain, 1);
     e.queue = t.queue;
     assert_int_equal(tsl_buffer_create(t.context, 0, SIZE, NULL, NULL, &large), CL_SUCCESS);
     assert_int_equal(tsl_enqueue_read(&e, large, bytes, &box), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_read(&e, large, bytes, &rect), CL_SUCCESS);
     launch(FILL, large, NULL, 4);
     assert_bytes(large, 0, SIZE, 4);
+    assert_int_equal(tsl_enqueue_read(&e, large, bytes, &rect), CL_SUCCESS);
+    assert_int_equal(bytes[15], 4);
     tsl_object_release(&large->object);
 }
 
