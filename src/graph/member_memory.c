@@ -141,15 +141,16 @@ void tsl_member_memory_release(const struct tsl_port *port, const struct tsl_dat
 
 /* ---- Who could hold it ------------------------------------------------------------------------------------------- */
 
+/* own: of the total, what isn't the host's copy itself. */
 struct need {
-    uint64_t total, largest;
+    uint64_t total, own, largest;
 };
 
 static bool holds(const struct tsl_member *member, const struct need *need)
 {
     if (member->caps.max_alloc_size && need->largest > member->caps.max_alloc_size)
         return false;
-    return member->caps.zero_copy || need->total <= nominal_size(member);
+    return need->own <= nominal_size(member);
 }
 
 static const struct tsl_data *data_of_arg(const struct tsl_args *args, cl_uint i)
@@ -168,13 +169,15 @@ static bool named_before(const struct tsl_args *args, cl_uint i)
 /* What the arguments need on this member. exact: an object that is named twice counts once. */
 static struct need need_of(const struct tsl_args *args, unsigned member, bool exact)
 {
-    struct need need = {0, 0};
+    struct need need = {0, 0, 0};
     for (cl_uint i = 0; i < args->n_all; i++) {
         const struct tsl_data *data = data_of_arg(args, i);
         if (!data || is_shared(&data->residences[member]) || (exact && named_before(args, i)))
             continue;
         size_t size = tsl_space_is_spread(data, member) ? data->spread->sizes[member] : data->size;
         need.total += size;
+        if (tsl_space_of(&data->context->graph->ports[member], data) != TSL_SPACE_HOST)
+            need.own += size;
         if (size > need.largest)
             need.largest = size;
     }
@@ -215,5 +218,6 @@ bool tsl_member_memory_holds_two(const struct tsl_port *port, const struct tsl_d
     if (!tsl_members_has(tsl_members_common(a->members, b->members), port->index) ||
         tsl_space_of(port, a) != tsl_space_of(port, b))
         return false;
+    need.own = tsl_space_of(port, a) != TSL_SPACE_HOST ? need.total : 0;
     return holds(port->member, &need);
 }

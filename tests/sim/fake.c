@@ -271,8 +271,8 @@ void sim_world_begin(struct sim_world *world)
     world->n_members = setup.n_members;
     /* A context knows nothing of what another holds, nor of what a member says wrongly of itself; and what should make
      * room may fail. */
-    world->tight = world->options.small_memory && (world->options.failures || world->n_contexts > 1);
-    world->tight |= world->options.tiny_memory;
+    world->tight = (world->options.small_memory || world->options.tiny_memory) &&
+                   (world->options.failures || world->n_contexts > 1);
     world->has_effects = true;
     for (unsigned i = 0; i < setup.n_members; i++)
         world->has_images |= setup.members[i].images;

@@ -33,18 +33,19 @@ void sim_learn(struct sim *sim, unsigned i)
     learn_set(sim, &set);
 }
 
-/* May a command end with that status, seen what was ordered to fail? */
-static bool explained(const struct sim *sim, cl_int status)
+/* May the command end with that status, seen what was ordered to fail? */
+static bool explained(const struct sim *sim, const struct sim_node *node, cl_int status)
 {
     const struct sim_world *world = sim->world;
     unsigned n = world->n_failing;
+    bool tiny = sim->options.tiny_memory && node->refused && !node->blocking; /* No member has windows of the launch. */
 
     if (status == CL_DEVICE_NOT_AVAILABLE && world->lost)
         return true;
     /* No kernel could be made where the image can be. */
     if (status == CL_IMAGE_FORMAT_NOT_SUPPORTED && (world->lost || sim->options.out_of_memory))
         return true;
-    if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE && world->tight)
+    if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE && (world->tight || tiny))
         return true;
     if ((status == CL_OUT_OF_HOST_MEMORY || status == CL_MAP_FAILURE) && sim->options.out_of_memory)
         return true;
@@ -58,7 +59,7 @@ void sim_note_status(struct sim *sim, struct sim_node *node, cl_int status)
     if (status < 0 && node->status != status)
         sim_tell(sim, "%u has failed: %d", sim_index(sim, node), status);
     node->status = status < 0 ? status : CL_COMPLETE;
-    if (status < 0 && !explained(sim, status))
+    if (status < 0 && !explained(sim, node, status))
         sim_fail(sim, "node %u failed with %d, which nobody ordered", sim_index(sim, node), status);
 }
 
