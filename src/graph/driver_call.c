@@ -174,7 +174,10 @@ static cl_int submit_pieces(struct tsl_op *op, struct tsl_lane *lane, struct tsl
         struct tsl_fence *made = NULL;
         copy->dst.offset = copy->src.offset = pieces->list[i].begin;
         copy->region[0] = pieces->list[i].end - pieces->list[i].begin;
-        error = lane->member->driver->copy(lane, copy, chained && !first ? &chain : first || last ? waits : NULL,
+        error = lane->member->driver->copy(lane, copy,
+                                           chained && !first ? &chain
+                                           : first || last   ? waits
+                                                             : NULL,
                                            last  ? fence
                                            : own ? &made
                                                  : NULL);
