@@ -53,13 +53,21 @@ static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint
 
 /* Runs from one space that are still to be moved. */
 struct batch {
-    struct tsl_command *command;
-    struct tsl_data *data;
-    unsigned from, to, n;
+    unsigned from, n;
     struct tsl_range list[TSL_RUNS_MOST];
 };
 
-static cl_int fetch_batch(struct batch *batch)
+/* Of several spaces, as rows often come by turns from both neighbours. */
+#define MOST_SOURCES 4u
+
+struct batches {
+    struct tsl_command *command;
+    struct tsl_data *data;
+    unsigned to, next; /* next: the batch that gives way */
+    struct batch of[MOST_SOURCES];
+};
+
+static cl_int fetch_batch(const struct batches *all, struct batch *batch)
 {
     unsigned n = batch->n;
     const struct tsl_range *list = batch->list;
@@ -67,43 +75,66 @@ static cl_int fetch_batch(struct batch *batch)
     if (n == 0)
         return CL_SUCCESS;
     if (n == 1)
-        return fetch_run(batch->command, batch->data, list[0].begin, list[0].end, batch->from, batch->to);
-    const struct tsl_move move = {batch->data, list[0].begin, list[n - 1].end, batch->from, batch->to, false};
-    return tsl_move_plan_pieces(batch->command, &move, list, n);
+        return fetch_run(all->command, all->data, list[0].begin, list[0].end, batch->from, all->to);
+    const struct tsl_move move = {all->data, list[0].begin, list[n - 1].end, batch->from, all->to, false};
+    return tsl_move_plan_pieces(all->command, &move, list, n);
 }
 
-static cl_int add_run(struct batch *batch, uint64_t begin, uint64_t end, unsigned from)
+/* The batch with room for one more run from that space. */
+static cl_int batch_from(struct batches *all, unsigned from, struct batch **found)
 {
     cl_int error = CL_SUCCESS;
+    *found = NULL;
+    for (unsigned i = 0; i < MOST_SOURCES && !*found; i++)
+        if (all->of[i].n == 0 || all->of[i].from == from)
+            *found = &all->of[i];
+    if (!*found)
+        *found = &all->of[all->next++ % MOST_SOURCES];
+    if ((*found)->n && ((*found)->from != from || (*found)->n == TSL_RUNS_MOST))
+        error = fetch_batch(all, *found);
+    (*found)->from = from;
+    return error;
+}
+
+static cl_int add_run(struct batches *all, uint64_t begin, uint64_t end, unsigned from)
+{
+    struct batch *batch;
     if (from == TSL_SPACE_LOST)
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    if (from == batch->to) /* Nothing was ever written: what the space holds will do. */
+    if (from == all->to) /* Nothing was ever written: what the space holds will do. */
         return CL_SUCCESS;
-    bool many = !batch->data->padded && tsl_move_is_direct(batch->command->graph, from, batch->to);
-    if (batch->n && (!many || from != batch->from || batch->n == TSL_RUNS_MOST))
-        error = fetch_batch(batch);
-    batch->from = from;
+    if (all->data->padded || !tsl_move_is_direct(all->command->graph, from, all->to))
+        return fetch_run(all->command, all->data, begin, end, from, all->to);
+    cl_int error = batch_from(all, from, &batch);
     batch->list[batch->n++] = (struct tsl_range){begin, end};
-    return !error && !many ? fetch_batch(batch) : error;
+    return error;
 }
 
 cl_int tsl_fetch_ranges(struct tsl_command *command, struct tsl_data *data, const struct tsl_range *ranges, unsigned n,
                         unsigned space)
 {
-    struct batch batch = {.command = command, .data = data, .to = space};
+    struct batches all; /* It is large, and most has no use mostly. */
     cl_int error = data->lost ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    all.command = command;
+    all.data = data;
+    all.to = space;
+    all.next = 0;
+    for (unsigned i = 0; i < MOST_SOURCES; i++)
+        all.of[i].n = 0;
     if (space != TSL_SPACE_HOST)
         tsl_residency_ensure(command, data, &command->graph->ports[space - 1]);
     for (unsigned i = 0; i < n; i++) {
         uint64_t begin = ranges[i].begin, end = ranges[i].end;
         unsigned from = 0;
         while (!error && begin < end && lacking(command->graph, data, &begin, &end, space, &from)) {
-            error = add_run(&batch, begin, end, from);
+            error = add_run(&all, begin, end, from);
             begin = end;
             end = ranges[i].end;
         }
     }
-    return error ? error : fetch_batch(&batch);
+    for (unsigned i = 0; i < MOST_SOURCES && !error; i++)
+        error = fetch_batch(&all, &all.of[i]);
+    return error;
 }
 
 cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)

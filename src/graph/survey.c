@@ -25,6 +25,9 @@ struct run_of_tiles {
     uint64_t size;
 };
 
+/* Rows often come by turns from several members (fetch.c). */
+#define MOST_SOURCES 4u
+
 struct survey {
     struct tsl_command *command;
     const struct tsl_window *window;
@@ -39,7 +42,7 @@ struct survey {
     tsl_members members;
     uint64_t ready_ns;
     struct tsl_candidate *candidates;
-    struct run_of_tiles runs[TSL_MAX_MEMBERS]; /* by candidate, not yet counted; size 0: none */
+    struct run_of_tiles runs[TSL_MAX_MEMBERS][MOST_SOURCES]; /* by candidate, not yet counted; size 0: none */
 };
 
 static unsigned space_at(const struct survey *s, unsigned i)
@@ -47,11 +50,10 @@ static unsigned space_at(const struct survey *s, unsigned i)
     return tsl_space_of(&s->command->graph->ports[i], s->data);
 }
 
-/* Counts the candidate's run, whose end is known now: one move, or two by way of the host. */
-static void count_run(struct survey *s, unsigned i)
+/* Counts what the candidate gets from one source: one move, or two by way of the host. */
+static void count_run(struct survey *s, unsigned i, struct run_of_tiles *run)
 {
     struct tsl_graph *g = s->command->graph;
-    struct run_of_tiles *run = &s->runs[i];
     unsigned to = space_at(s, i);
     if (run->size == 0)
         return;
@@ -79,19 +81,27 @@ static bool is_overwritten(const struct survey *s, uint64_t begin, uint64_t end)
     return false;
 }
 
+/* The candidate's tiles from that source. */
+static struct run_of_tiles *run_from(struct survey *s, unsigned i, unsigned from)
+{
+    for (unsigned k = 0; k < MOST_SOURCES; k++)
+        if (s->runs[i][k].size == 0 || s->runs[i][k].from == from)
+            return &s->runs[i][k];
+    count_run(s, i, &s->runs[i][0]);
+    return &s->runs[i][0];
+}
+
 static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t begin, uint64_t end)
 {
     if (is_overwritten(s, begin, end))
         return;
     for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
-        struct run_of_tiles *run = &s->runs[i];
         unsigned to = space_at(s, i);
         if (!tsl_members_has(s->members, i) || tsl_spaces_is_empty(tile->valid) || tsl_spaces_has(tile->valid, to) ||
             tsl_spaces_has(tile->valid, TSL_SPACE_LOST))
             continue;
         unsigned from = tsl_move_source(s->command->graph, tile->valid, to);
-        if (run->from != from)
-            count_run(s, i);
+        struct run_of_tiles *run = run_from(s, i, from);
         run->from = from;
         run->size += end - begin;
     }
@@ -191,7 +201,8 @@ static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer, con
     for (unsigned i = 0; i < writes.n; i++)
         survey_range(s, &writes.list[i], !writes.list[i].overwritten && !is_among(&writes.list[i], &reads));
     for (unsigned i = 0; i < s->command->graph->n_ports; i++)
-        count_run(s, i);
+        for (unsigned k = 0; k < MOST_SOURCES; k++)
+            count_run(s, i, &s->runs[i][k]);
     survey_deferred(s, buffer);
 }
 
@@ -243,7 +254,8 @@ uint64_t tsl_survey(struct tsl_command *c, const struct tsl_window *window, cons
     s.ready_ns = 0;
     s.candidates = candidates;
     for (unsigned i = 0; i < c->graph->n_ports; i++)
-        s.runs[i] = (struct run_of_tiles){0, 0};
+        for (unsigned k = 0; k < MOST_SOURCES; k++)
+            s.runs[i][k].size = 0;
     if (tsl_placer_learns(c->graph->placer))
         survey_arguments(&s);
     survey_order(&s);
