@@ -33,10 +33,9 @@ static void touch_body(const struct tsl_fake_run *run)
     ((unsigned char *)run->args[0].ptr)[0]++;
 }
 
-static void begin(unsigned n_members, bool zero_copy)
+static void begin_with(const struct tsl_fake_member *members, unsigned n_members)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
-    struct tsl_fake_member members[3] = {{.gates = true}, {.gates = true, .zero_copy = zero_copy}, {.gates = true}};
 
     tsl_fake_kernel("check", check_body, 1, kinds, (const unsigned[]){TSL_MAY_READ});
     tsl_fake_kernel("touch", touch_body, 1, kinds, (const unsigned[]){TSL_MAY_READ | TSL_MAY_WRITE});
@@ -47,6 +46,14 @@ static void begin(unsigned n_members, bool zero_copy)
     assert_true(model && back);
     for (size_t i = 0; i < sizeof source; i++)
         source[i] = (unsigned char)(i * 7 + i / 256 + 1);
+}
+
+static void begin(unsigned n_members, bool zero_copy)
+{
+    const struct tsl_fake_member members[3] = {
+        {.gates = true}, {.gates = true, .zero_copy = zero_copy}, {.gates = true}};
+
+    begin_with(members, n_members);
 }
 
 static int end(void **state)
@@ -317,6 +324,61 @@ static void test_failed_before(void **state)
         tsl_object_release(&other->object);
         end(NULL);
     }
+}
+
+/* The only copy is on its way home from a member that gives it up, and doesn't come there: the column, which would only
+ * be in the host's copy, has failed. The rest is where it was. */
+static void test_given_up(void **state)
+{
+    const struct tsl_fake_member members[2] = {{.gates = true, .memory_size = SIZE + SIZE / 2}, {.gates = true}};
+    const struct tsl_box_copy column = box_at(0, 4, SIDE, PITCH);
+    struct tsl_box_copy rest = {.region = {PITCH - 4, 1, 1}, .src_offset = 77 * PITCH + 4};
+    struct tsl_enqueue e = {.type = CL_COMMAND_WRITE_BUFFER_RECT};
+    struct tsl_event *event;
+    struct tsl_buffer *other;
+
+    (void)state;
+    begin_with(members, 2);
+    e.queue = t.queue;
+    other = timed_buffer(&t, SIZE);
+    launch("touch", 0);
+    timed_finish(&t);
+    tsl_fake_fail_work(0, TSL_FAKE_COPY, 1, -9005);
+    timed_launch(&t, "touch", 1, 1, &other, 0, NULL); /* There is no room for it then. */
+    e.event = &event;
+    assert_int_equal(tsl_enqueue_write(&e, matrix, source, &column), CL_SUCCESS);
+    assert_true(tsl_queue_finish(t.queue) < 0);
+    assert_int_equal(tsl_event_status(event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    tsl_object_release(&event->object);
+    memset(model, 0, SIZE);
+    e = (struct tsl_enqueue){.queue = t.queue, .type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    assert_int_equal(tsl_enqueue_read(&e, matrix, back, &rest), CL_SUCCESS);
+    assert_memory_equal(back, model, PITCH - 4);
+    tsl_object_release(&other->object);
+}
+
+/* The same, and a launch would have had it back: what it got there is nothing to go back to, though an earlier launch
+ * on the same member went well. */
+static void test_given_up_and_fetched(void **state)
+{
+    const struct tsl_fake_member member = {.gates = true, .memory_size = SIZE + SIZE / 2};
+    struct tsl_enqueue e = {.type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    struct tsl_box_copy all = {.region = {SIZE, 1, 1}};
+    struct tsl_buffer *other;
+
+    (void)state;
+    begin_with(&member, 1);
+    e.queue = t.queue;
+    other = timed_buffer(&t, SIZE);
+    launch("touch", 0);
+    tsl_fake_fail_work(0, TSL_FAKE_COPY, 1, -9006);
+    timed_launch(&t, "touch", 1, 1, &other, 0, NULL);
+    launch("touch", 0);
+    assert_true(tsl_queue_finish(t.queue) < 0);
+    model[0]++;
+    if (tsl_enqueue_read(&e, matrix, back, &all) == CL_SUCCESS)
+        assert_memory_equal(back, model, SIZE);
+    tsl_object_release(&other->object);
 }
 
 static void test_fill_and_copy(void **state)
@@ -651,6 +713,8 @@ int main(void)
         cmocka_unit_test(test_failed_copy),
         cmocka_unit_test_teardown(test_failed_copies, end),
         cmocka_unit_test(test_failed_before),
+        cmocka_unit_test_teardown(test_given_up, end),
+        cmocka_unit_test_teardown(test_given_up_and_fetched, end),
         cmocka_unit_test_teardown(test_fill_and_copy, end),
         cmocka_unit_test(test_bound),
         cmocka_unit_test_teardown(test_few_rows, end),

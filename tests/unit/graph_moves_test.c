@@ -508,6 +508,34 @@ static void test_failed_fetch(void **state)
     assert_int_equal(back[0], (unsigned char)(bytes[0] + 2));
 }
 
+/* Of two ranges that come as one transfer the first doesn't: its error is told, not that the second came after it. */
+static void test_failed_piece(void **state)
+{
+    struct tsl_buffer *parts[2];
+
+    (void)state;
+    begin(2, true);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(tsl_buffer_create_sub(a, CL_MEM_READ_WRITE, i * SIZE / 2, 1024, &parts[i]), CL_SUCCESS);
+    run("look", b); /* Members take turns: this one has the parts, and the other one the rest. */
+    run("look", a);
+    run("touch", parts[0]);
+    run("look", b);
+    run("touch", parts[1]);
+    assert_moved(2 * SIZE, 0, SIZE + 2 * 1024);
+    tsl_fake_fail_work(1, TSL_FAKE_COPY, 1, -9001);
+    run("look", a);
+    assert_int_equal(tsl_queue_finish(queue), -9001);
+    run("look", b);
+    run("look", a);
+    assert_moved(0, 0, 2 * 1024);
+    get(a, 0, SIZE);
+    assert_int_equal(back[0], (unsigned char)(bytes[0] + 1));
+    assert_int_equal(back[SIZE / 2], (unsigned char)(bytes[SIZE / 2] + 1));
+    for (unsigned i = 0; i < 2; i++)
+        tsl_object_release(&parts[i]->object);
+}
+
 #define TEST(test) cmocka_unit_test_teardown(test, end)
 
 int main(void)
@@ -525,6 +553,7 @@ int main(void)
         TEST(test_zero_copy),
         TEST(test_failed_unmap),
         TEST(test_failed_fetch),
+        TEST(test_failed_piece),
         TEST(test_in_place),
         TEST(test_write_to_reader),
         TEST(test_write_to_other_readers),
