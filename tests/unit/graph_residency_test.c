@@ -460,6 +460,33 @@ static void test_not_saved(void **state)
         assert_holds(&bed, i, 2);
 }
 
+/* A launch fails, and so do the copy that should have saved its buffer before an eviction, the one that should have
+ * brought the buffer back, and a launch behind that. The buffer's new memory was never filled: nobody reads it. */
+static void test_not_back(void **state)
+{
+    struct tsl_fake_member member = PLAIN;
+    struct tsl_enqueue e = {.type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    struct tsl_box_copy all = {.region = {SIZE, 1, 1}};
+    unsigned char expected[SIZE];
+
+    (void)state;
+    member.delay_ns = 20000000; /* Nothing of it has ended before all is planned. */
+    begin(&member, 1, 1 + HELD);
+    e.queue = bed.queue;
+    tsl_fake_fail_call(0, TSL_FAKE_LAUNCH, 2, CL_OUT_OF_RESOURCES);
+    for (unsigned n = 0; n < 2; n++)
+        must_run(&bed, "add", 0);
+    for (unsigned i = 1; i <= HELD; i++)
+        must_run(&bed, "add", i);
+    must_run(&bed, "add", 0);
+    assert_int_not_equal(tsl_queue_finish(bed.queue), CL_SUCCESS);
+    fill(expected, SIZE, 0, 1);
+    if (tsl_enqueue_read(&e, bed.buffers[0], back, &all) == CL_SUCCESS)
+        assert_memory_equal(back, expected, SIZE);
+    for (unsigned i = 1; i <= HELD; i++)
+        assert_holds(&bed, i, 1);
+}
+
 static void run_on(unsigned member, const char *name, unsigned i)
 {
     struct tsl_window window = {.work_dim = 1, .global_size = {1, 1, 1}, .whole = true};
@@ -544,6 +571,7 @@ int main(void)
         TEST(test_too_big),
         TEST(test_region_too_big),
         TEST(test_not_saved),
+        TEST(test_not_back),
         TEST(test_not_brought),
         TEST(test_not_brought_again),
         TEST(test_released_meanwhile),
