@@ -55,8 +55,8 @@ fault(forgotten_rollback graph/complete.c
     [[if (op->status < 0 && op->has_rollback && !BROKEN)]]
     "what a launch that never ran was to change is gone")
 fault(rollback_on_its_way graph/undo.c
-    [[tsl_spaces_without(tile->valid, moved_to(op->port->graph, data, tile))]]
-    [[tsl_spaces_without(tile->valid, BROKEN ? TSL_SPACES_NONE : moved_to(op->port->graph, data, tile))]]
+    [[tsl_spaces_without(tile->valid, moves_of(op->port->graph, data, tile).to)]]
+    [[tsl_spaces_without(tile->valid, BROKEN ? TSL_SPACES_NONE : moves_of(op->port->graph, data, tile).to)]]
     "what is on its way counts as good to go back to")
 fault(short_fetch graph/fetch.c
     [[    *begin = tile->begin > *begin ? tile->begin : *begin;]]
@@ -109,10 +109,10 @@ fault(unfetched_output graph/plan_kernel.c
     [[        if (!t->writes.list[r].overwritten && !BROKEN)]]
     "what may be written is taken for what must be: its old bytes aren't fetched")
 fault(unfetched_input graph/plan_kernel.c
-    [[    for (unsigned r = 0; r < t->reads.n && !error; r++)
-        error = tsl_fetch(]]
-    [[    for (unsigned r = 0; r < t->reads.n && !error && !BROKEN; r++)
-        error = tsl_fetch(]]
+    [[    for (unsigned r = 0; r < t->reads.n; r++)
+        all[n++] =]]
+    [[    for (unsigned r = 0; r < t->reads.n && !BROKEN; r++)
+        all[n++] =]]
     "what is read, and not written, isn't fetched")
 fault(unclaimed_input graph/plan_kernel.c
     [[    for (unsigned r = 0; r < t->reads.n && !error; r++)

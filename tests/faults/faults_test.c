@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PROGRAMS 3000
+#define MAX_PROGRAMS 12000
 #define FIRST_SEED   64000 /* FAULTS_SEED chooses another; blocks of seeds with different policies take turns */
 
 static const struct fault {

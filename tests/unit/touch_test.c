@@ -7,6 +7,7 @@
 #include "graph/edge.h"
 #include "graph/join.h"
 #include "graph/op.h"
+#include "graph/residency.h"
 #include "graph/state.h"
 #include "graph/undo.h"
 
@@ -26,6 +27,7 @@ enum { MAX_OPS = 16 };
 
 static struct tsl_graph graph;
 static struct tsl_port port = {.graph = &graph, .sync = true};
+static struct tsl_residence residences[4];
 static struct tsl_data data;
 static struct tsl_op ops[MAX_OPS];
 static unsigned n_ops;
@@ -41,6 +43,7 @@ static int begin(void **state)
     tsl_user_free = drop;
     n_ops = 0;
     memset(&data, 0, sizeof data);
+    data.residences = residences;
     tsl_tiles_init(&data.tiles, SIZE, TSL_SPACES_NONE, true);
     return 0;
 }
