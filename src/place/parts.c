@@ -35,6 +35,7 @@
 #define FORGIVE       8          /* after so many launches that a cut's cost kept whole, that cost is doubted */
 #define OVERDRAWN_NS  2e7        /* what cuts may lose before nothing is cut for a while */
 #define LATENCY_NS    6e4 /* by so much later what waits for moves between members starts, before that was measured */
+#define JOINTS_LONGER 2   /* times as long as expected do copies of shares take, before that was measured */
 #define PAUSE         64  /* launches, at first */
 #define MOST_PAUSE    (1u << 20)
 #define MOST_DOUBT    64   /* times what they cost: moves are never dearer */
@@ -229,7 +230,7 @@ static double cost_ns(const struct tsl_placer *placer)
 
 static double joints_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
 {
-    return parts->joint_ns * (placer->joints.n ? placer->joints.typical : 1);
+    return parts->joint_ns * (placer->joints.n ? placer->joints.typical : JOINTS_LONGER);
 }
 
 /* Of moves between members; 0 without moves. */
@@ -323,7 +324,7 @@ static void forgive(struct tsl_placer *placer)
         tsl_samples_add(&placer->cut, cost_ns(placer) / 2);
     if (latency_ns(placer, 1) > LATENCY_NS)
         tsl_samples_add(&placer->latency, latency_ns(placer, 1) / 2);
-    if (placer->joints.n && placer->joints.typical > 1)
+    if (placer->n_uncut % (FORGIVE * FORGIVE) == 0 && placer->joints.n && placer->joints.typical > 1)
         tsl_samples_add(&placer->joints, placer->joints.typical / 2);
 }
 
@@ -436,5 +437,7 @@ void tsl_placer_parts_waited(struct tsl_placer *placer, double peer_ns, double w
 
 void tsl_placer_joints_ended(struct tsl_placer *placer, double expected_ns, double real_ns)
 {
-    tsl_samples_add(&placer->joints, fmax(real_ns, 1) / fmax(expected_ns, 1));
+    /* More than once: a doubt or two later don't count as much. */
+    for (unsigned i = 0; i < SURE_CUTS; i++)
+        tsl_samples_add(&placer->joints, fmax(real_ns, 1) / fmax(expected_ns, 1));
 }
