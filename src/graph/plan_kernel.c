@@ -1,4 +1,5 @@
 /* The plan of a kernel. */
+#include "base/clock.h"
 #include "base/sets.h"
 #include "base/small_vector.h"
 #include "facts/kernel_facts.h"
@@ -411,5 +412,8 @@ cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
         tsl_op_unref(launch);
         first = first ? first : failed;
     }
-    return first ? first : tsl_joints_end(c, order);
+    first = first ? first : tsl_joints_end(c, order);
+    if (c->n_more && c->share.asked_ns)
+        tsl_placer_parts_planned(c->graph->placer, (double)(tsl_clock_ns() - c->share.asked_ns));
+    return first;
 }

@@ -51,6 +51,7 @@ struct tsl_placer {
                                               moves between members begins, as measured */
     uint64_t timing_ns;                    /* auto: when the cut was asked for whose parts are being placed */
     bool times, follows;                   /* auto: a part of it is timed; all are, because one before was */
+    struct tsl_samples plan;               /* auto: how long the host takes to plan a cut, as measured */
     struct tsl_samples joints;             /* auto: how many times as long as expected it takes to make copies and to
                                               make them one, as measured */
     double ledger_ns;                      /* auto: what cuts gained, less the moves between members, of late */

@@ -228,6 +228,12 @@ static double cost_ns(const struct tsl_placer *placer)
     return placer->cut.n >= SURE_CUTS ? placer->cut.typical : FIRST_CUT_NS;
 }
 
+/* How long the launch keeps either the members or the host busy: launches come no sooner than the host plans them. */
+static double busy_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
+{
+    return fmax(parts->run_ns, placer->plan.n >= SURE_CUTS ? placer->plan.typical : 0);
+}
+
 static double joints_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
 {
     return parts->joint_ns * (placer->joints.n ? placer->joints.typical : JOINTS_LONGER);
@@ -271,9 +277,9 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
 
 static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
 {
-    double peer_ns = 0, gain_ns = parts->known
-                                      ? parts->whole_run_ns - parts->run_ns - joints_ns(placer, parts) - cost_ns(placer)
-                                      : 0;
+    double peer_ns = 0, gain_ns = parts->known ? parts->whole_run_ns - busy_ns(placer, parts) -
+                                                     joints_ns(placer, parts) - cost_ns(placer)
+                                               : 0;
 
     for (unsigned i = 0; i < placer->n; i++)
         if (parts->of[i] > 0)
@@ -324,6 +330,8 @@ static void forgive(struct tsl_placer *placer)
         tsl_samples_add(&placer->cut, cost_ns(placer) / 2);
     if (latency_ns(placer, 1) > LATENCY_NS)
         tsl_samples_add(&placer->latency, latency_ns(placer, 1) / 2);
+    if (placer->n_uncut % (FORGIVE * FORGIVE) == 0 && placer->plan.n >= SURE_CUTS)
+        tsl_samples_add(&placer->plan, placer->plan.typical / 2);
     if (placer->n_uncut % (FORGIVE * FORGIVE) == 0 && placer->joints.n && placer->joints.typical > 1)
         tsl_samples_add(&placer->joints, placer->joints.typical / 2);
 }
@@ -339,7 +347,7 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
         }
     if (!parts->known)
         return move_ns <= parts->whole_move_ns + FIRST_CUT_NS;
-    double cut_ns = start + (parts->run_ns + joints_ns(placer, parts)) * MARGIN + cost_ns(placer);
+    double cut_ns = start + (busy_ns(placer, parts) + joints_ns(placer, parts)) * MARGIN + cost_ns(placer);
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG,
             "cut %.0f µs (parts %.0f, copies %.0f, cost %.0f) and moves %.0f, whole %.0f with moves %.0f", cut_ns / 1e3,
             parts->run_ns / 1e3, joints_ns(placer, parts) / 1e3, cost_ns(placer) / 1e3, move_ns / 1e3,
@@ -440,4 +448,9 @@ void tsl_placer_joints_ended(struct tsl_placer *placer, double expected_ns, doub
     /* More than once: a doubt or two later don't count as much. */
     for (unsigned i = 0; i < SURE_CUTS; i++)
         tsl_samples_add(&placer->joints, fmax(real_ns, 1) / fmax(expected_ns, 1));
+}
+
+void tsl_placer_parts_planned(struct tsl_placer *placer, double ns)
+{
+    tsl_samples_add(&placer->plan, ns);
 }

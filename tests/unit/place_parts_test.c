@@ -517,6 +517,23 @@ static void test_work(void **state)
     assert_true(tsl_placer_work_ns(placer, 0, TSL_WORK_COMBINE, 64 << 20) > 60 * learned);
 }
 
+/* Launches come no sooner than the host plans their cuts. */
+static void test_plans(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 2e5);
+    assert_cut(KERNEL, &parts);
+    for (unsigned i = 0; i < 8; i++)
+        tsl_placer_parts_planned(placer, 5e4);
+    assert_true(pays(KERNEL, LARGE, &parts));
+    for (unsigned i = 0; i < 8; i++)
+        tsl_placer_parts_planned(placer, 2.5e5);
+    assert_false(pays(KERNEL, LARGE, &parts));
+}
+
 /* How long copies take that become one again is measured as a whole. */
 static void test_joints(void **state)
 {
@@ -704,6 +721,7 @@ int main(void)
         cmocka_unit_test_teardown(test_no_regret, end),
         cmocka_unit_test_teardown(test_cost, end),
         cmocka_unit_test_teardown(test_waits, end),
+        cmocka_unit_test_teardown(test_plans, end),
         cmocka_unit_test_teardown(test_joints, end),
         cmocka_unit_test_teardown(test_copies, end),
         cmocka_unit_test_teardown(test_work, end),
