@@ -1,6 +1,7 @@
 /* `tesela report`: a timeline as one page. */
 #include "tool/report_body.h"
 #include "tool/tool.h"
+#include "tool/trace_argument.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -32,16 +33,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'o':
         arguments->output = arg;
         return 0;
-    case ARGP_KEY_ARG:
-        if (arguments->trace)
-            argp_error(state, "one timeline at a time");
-        arguments->trace = arg;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which timeline? `tesela run --trace FILE -- PROGRAM' writes one");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return tsl_trace_argument(key, arg, state, &arguments->trace);
     }
 }
 
