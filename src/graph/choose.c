@@ -190,11 +190,10 @@ static void tell_joints(struct tsl_command *c)
 
 void tsl_place_complete(struct tsl_command *c)
 {
-    if (c->graph->n_ports == 1)
-        return;
     if (c->joints && c->share.joint_ns > 0 && c->status == CL_COMPLETE)
         tell_joints(c);
-    c->graph->complete_ns = tsl_clock_ns();
+    if (c->joints || c->graph->complete_ns)
+        c->graph->complete_ns = tsl_clock_ns();
 }
 
 void tsl_place_ended(struct tsl_command *c, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns)

@@ -17,7 +17,7 @@ bool tsl_place_choose(struct tsl_command *command);
  * launch on its way, that launch's end is watched and the command is held (n_hold). True: it is. */
 bool tsl_place_hold(struct tsl_command *command);
 /* The launch of the command's share has ended or will never run; 0: unknown times. Nothing if it wasn't placed. */
-/* The launch is complete: what its copies cost is learned, if it had some. Before its arguments go. */
+/* The launch is complete: what its copies cost is learned, if it had some. Before it counts as complete. */
 void tsl_place_complete(struct tsl_command *command);
 void tsl_place_ended(struct tsl_command *command, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns);
 /* The same for all shares of a command that won't run. */

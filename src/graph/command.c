@@ -4,7 +4,6 @@
 #include "base/pool.h"
 #include "base/small_vector.h"
 #include "graph/callback.h"
-#include "graph/choose.h"
 #include "graph/dependences.h"
 #include "graph/mapped.h"
 #include "graph/op.h"
@@ -113,8 +112,6 @@ void tsl_command_step(struct tsl_command *c)
 {
     if (--c->n_undone > 0)
         return;
-    if (c->kernel)
-        tsl_place_complete(c);
     complete(c);
     tsl_command_unref(c); /* The reference of schedule(). */
 }

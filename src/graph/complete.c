@@ -98,6 +98,8 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     if (op->status < 0 && !op->is_side && command->status == CL_COMPLETE)
         command->status = op->status;
     tsl_op_pass_on(op);
+    if (command->kernel && command->n_undone == 1)
+        tsl_place_complete(command);
     tsl_command_step(command);
     tsl_command_unref(command);
     op->command = NULL;

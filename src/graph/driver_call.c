@@ -171,16 +171,11 @@ static cl_int submit_pieces(struct tsl_op *op, struct tsl_lane *lane, struct tsl
         const bool first = i == 0, last = i + 1 == pieces->n;
         const bool own = !last && (chained || (first && (op->timed || tsl_trace_on())));
         const struct tsl_waits chain = {1, &pieces->fences[first ? 0 : i - 1]};
-        struct tsl_fence *made = NULL;
+        const struct tsl_waits *before = first ? waits : chained ? &chain : last ? waits : NULL;
+        struct tsl_fence *made = NULL, **wanted = last ? fence : own ? &made : NULL;
         copy->dst.offset = copy->src.offset = pieces->list[i].begin;
         copy->region[0] = pieces->list[i].end - pieces->list[i].begin;
-        error = lane->member->driver->copy(lane, copy,
-                                           chained && !first ? &chain
-                                           : first || last   ? waits
-                                                             : NULL,
-                                           last  ? fence
-                                           : own ? &made
-                                                 : NULL);
+        error = lane->member->driver->copy(lane, copy, before, wanted);
         if (error || !own)
             continue;
         tsl_fence_unref(pieces->fences[i]); /* Of an attempt for which there was no room. */

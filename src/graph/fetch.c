@@ -57,14 +57,11 @@ struct batch {
     struct tsl_range list[TSL_RUNS_MOST];
 };
 
-/* Of several spaces, as rows often come by turns from both neighbours. */
-#define MOST_SOURCES 4u
-
 struct batches {
     struct tsl_command *command;
     struct tsl_data *data;
     unsigned to, next; /* next: the batch that gives way */
-    struct batch of[MOST_SOURCES];
+    struct batch of[TSL_MOVE_SOURCES];
 };
 
 static cl_int fetch_batch(const struct batches *all, struct batch *batch)
@@ -85,11 +82,11 @@ static cl_int batch_from(struct batches *all, unsigned from, struct batch **foun
 {
     cl_int error = CL_SUCCESS;
     *found = NULL;
-    for (unsigned i = 0; i < MOST_SOURCES && !*found; i++)
+    for (unsigned i = 0; i < TSL_MOVE_SOURCES && !*found; i++)
         if (all->of[i].n == 0 || all->of[i].from == from)
             *found = &all->of[i];
     if (!*found)
-        *found = &all->of[all->next++ % MOST_SOURCES];
+        *found = &all->of[all->next++ % TSL_MOVE_SOURCES];
     if ((*found)->n && ((*found)->from != from || (*found)->n == TSL_RUNS_MOST))
         error = fetch_batch(all, *found);
     (*found)->from = from;
@@ -119,7 +116,7 @@ cl_int tsl_fetch_ranges(struct tsl_command *command, struct tsl_data *data, cons
     all.data = data;
     all.to = space;
     all.next = 0;
-    for (unsigned i = 0; i < MOST_SOURCES; i++)
+    for (unsigned i = 0; i < TSL_MOVE_SOURCES; i++)
         all.of[i].n = 0;
     if (space != TSL_SPACE_HOST)
         tsl_residency_ensure(command, data, &command->graph->ports[space - 1]);
@@ -132,7 +129,7 @@ cl_int tsl_fetch_ranges(struct tsl_command *command, struct tsl_data *data, cons
             end = ranges[i].end;
         }
     }
-    for (unsigned i = 0; i < MOST_SOURCES && !error; i++)
+    for (unsigned i = 0; i < TSL_MOVE_SOURCES && !error; i++)
         error = fetch_batch(&all, &all.of[i]);
     return error;
 }

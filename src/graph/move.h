@@ -42,6 +42,9 @@ static inline struct tsl_place tsl_move_place(const struct tsl_data *data, const
 struct tsl_op *tsl_move_op(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box);
 /* Plans the move: its operations, with their claims. */
 cl_int tsl_move_plan(struct tsl_command *command, const struct tsl_move *move);
+/* From so many spaces at once pieces are gathered, as rows often come by turns from both neighbours. */
+#define TSL_MOVE_SOURCES 4u
+
 /* Plans the move of these ranges of [begin, end), from its first to its last byte, as one operation: one submission
  * for many rows. Of an object without padding; n > 0. */
 cl_int tsl_move_plan_pieces(struct tsl_command *command, const struct tsl_move *move, const struct tsl_range *list,

@@ -45,8 +45,8 @@ struct tsl_graph {
     bool ask_again;                     /* ask for them again (tsl_schedule_later says when) */
     TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
-    uint64_t complete_ns;                          /* of several members: when a launch was last seen to be complete */
-    uint64_t cut_id, cut_end_ns;                   /* the last cut launch of which it is known when it ended; 0: none */
+    uint64_t complete_ns;        /* when a launch was last seen to be complete; 0: none had copies (joints.h) yet */
+    uint64_t cut_id, cut_end_ns; /* the last cut launch of which it is known when it ended; 0: none */
     struct tsl_scratch_list scratch, dead_scratch; /* scratch.h */
     unsigned n_scratch;
     bool cuts_always;                 /* launches are cut even with one member (cut.h) */

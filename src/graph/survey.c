@@ -25,9 +25,6 @@ struct run_of_tiles {
     uint64_t size;
 };
 
-/* Rows often come by turns from several members (fetch.c). */
-#define MOST_SOURCES 4u
-
 struct survey {
     struct tsl_command *command;
     const struct tsl_window *window;
@@ -42,7 +39,7 @@ struct survey {
     tsl_members members;
     uint64_t ready_ns;
     struct tsl_candidate *candidates;
-    struct run_of_tiles runs[TSL_MAX_MEMBERS][MOST_SOURCES]; /* by candidate, not yet counted; size 0: none */
+    struct run_of_tiles runs[TSL_MAX_MEMBERS][TSL_MOVE_SOURCES]; /* by candidate, not yet counted; size 0: none */
 };
 
 static unsigned space_at(const struct survey *s, unsigned i)
@@ -84,7 +81,7 @@ static bool is_overwritten(const struct survey *s, uint64_t begin, uint64_t end)
 /* The candidate's tiles from that source. */
 static struct run_of_tiles *run_from(struct survey *s, unsigned i, unsigned from)
 {
-    for (unsigned k = 0; k < MOST_SOURCES; k++)
+    for (unsigned k = 0; k < TSL_MOVE_SOURCES; k++)
         if (s->runs[i][k].size == 0 || s->runs[i][k].from == from)
             return &s->runs[i][k];
     count_run(s, i, &s->runs[i][0]);
@@ -201,7 +198,7 @@ static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer, con
     for (unsigned i = 0; i < writes.n; i++)
         survey_range(s, &writes.list[i], !writes.list[i].overwritten && !is_among(&writes.list[i], &reads));
     for (unsigned i = 0; i < s->command->graph->n_ports; i++)
-        for (unsigned k = 0; k < MOST_SOURCES; k++)
+        for (unsigned k = 0; k < TSL_MOVE_SOURCES; k++)
             count_run(s, i, &s->runs[i][k]);
     survey_deferred(s, buffer);
 }
@@ -254,7 +251,7 @@ uint64_t tsl_survey(struct tsl_command *c, const struct tsl_window *window, cons
     s.ready_ns = 0;
     s.candidates = candidates;
     for (unsigned i = 0; i < c->graph->n_ports; i++)
-        for (unsigned k = 0; k < MOST_SOURCES; k++)
+        for (unsigned k = 0; k < TSL_MOVE_SOURCES; k++)
             s.runs[i][k].size = 0;
     if (tsl_placer_learns(c->graph->placer))
         survey_arguments(&s);

@@ -225,9 +225,9 @@ fault(kept_after_unmap graph/plan_map.c
         all ? tsl_box_claim_copy(op, data, box, TSL_SPACE_HOST) : tsl_box_overwrite(op, data, box, TSL_SPACE_HOST);]]
     "what was written to a mapping isn't seen elsewhere")
 fault(forgotten_piece graph/driver_call.c
-    [[        struct tsl_fence *made = NULL;
+    [[        struct tsl_fence *made = NULL, **wanted = last ? fence : own ? &made : NULL;
         copy->dst.offset]]
-    [[        struct tsl_fence *made = NULL;
+    [[        struct tsl_fence *made = NULL, **wanted = last ? fence : own ? &made : NULL;
         if (BROKEN && i > 0 && i + 1 < pieces->n) {
             pieces->fences[i] = tsl_fence_ref(pieces->fences[i - 1]);
             continue;
