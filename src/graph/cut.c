@@ -599,12 +599,14 @@ static bool ask_for_parts(struct tsl_cut *cut, struct tsl_candidate *candidates,
     }
     if (tsl_placer_parts(cut->command->graph->placer, cut->ask, parts))
         return true;
-    if (parts->small)
+    static const enum tsl_whole_why why[] = {
+        [TSL_UNCUT_PARTS] = TSL_WHOLE_NO_PARTS,    [TSL_UNCUT_SMALL] = TSL_WHOLE_SMALL,
+        [TSL_UNCUT_PAUSED] = TSL_WHOLE_PAUSED,     [TSL_UNCUT_UNKNOWN] = TSL_WHOLE_UNKNOWN,
+        [TSL_UNCUT_MEASURED] = TSL_WHOLE_MEASURED, [TSL_UNCUT_UNPAID] = TSL_WHOLE_UNPAID,
+    };
+    if (parts->why == TSL_UNCUT_SMALL)
         memo->small_size = cut->ask->size, memo->n_small = SMALL_SKIPPED;
-    return whole(cut, parts->small     ? TSL_WHOLE_SMALL
-                      : parts->paused  ? TSL_WHOLE_PAUSED
-                      : parts->unknown ? TSL_WHOLE_UNKNOWN
-                                       : TSL_WHOLE_NO_PARTS);
+    return whole(cut, why[parts->why]);
 }
 
 bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)

@@ -111,7 +111,7 @@ static const char *why_of(const struct tsl_command *c)
     static const char *const words[] = {
         [TSL_WHOLE_ONE_MEMBER] = "one-member", [TSL_WHOLE_SETTING] = "setting", [TSL_WHOLE_SMALL] = "small",
         [TSL_WHOLE_NO_WINDOWS] = "no-windows", [TSL_WHOLE_PAUSED] = "paused",   [TSL_WHOLE_UNKNOWN] = "unknown",
-        [TSL_WHOLE_NO_PARTS] = "no-parts",     [TSL_WHOLE_UNPAID] = "unpaid"};
+        [TSL_WHOLE_NO_PARTS] = "no-parts",     [TSL_WHOLE_UNPAID] = "unpaid",   [TSL_WHOLE_MEASURED] = "measured"};
     if (c->n_more && c->rung == TSL_RUNG_EXACT)
         return NULL;
     if (c->n_more || c->whole_why == TSL_WHOLE_FORBIDDEN)

@@ -23,6 +23,7 @@ enum tsl_whole_why {
     TSL_WHOLE_NO_WINDOWS, /* no member can run a part of it */
     TSL_WHOLE_PAUSED,     /* cuts cost more than they gained of late */
     TSL_WHOLE_UNKNOWN,    /* nothing is known of the kernel yet */
+    TSL_WHOLE_MEASURED,   /* to see what it takes whole */
     TSL_WHOLE_NO_PARTS,   /* no second member is free and known, or its part would be too small */
     TSL_WHOLE_UNPAID,     /* it would not end earlier */
     TSL_WHOLE_FORBIDDEN,  /* by what tsl_command.cut_why says */

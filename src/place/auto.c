@@ -365,6 +365,7 @@ static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const st
     struct tsl_load *load = &placer->load[placement->member];
     const struct tsl_candidate *candidate = candidate_of(ask, placement->member);
 
+    placer->used[placement->member] = true;
     placement->known = option->known;
     placement->run_ns = option->run_ns;
     placement->end_ns = (uint64_t)fmin(option->end_ns, NEVER_NS);
@@ -411,6 +412,7 @@ struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask 
     unsigned best = earliest_end(placer, ask, options);
     return (struct tsl_whole){.member = best,
                               .known = options[best].known,
+                              .measured = options[best].n_samples > 0,
                               .run_ns = options[best].run_ns,
                               .end_ns = options[best].end_ns - (double)ask->now_ns,
                               .move_ns = candidate_of(ask, best)->move_ns};

@@ -23,6 +23,17 @@ struct tsl_load {
     double untimed_ns;   /* ... and what they take */
 };
 
+/* What asking about one kernel's launches came to (pays.c). */
+struct tsl_asked {
+    uint64_t kernel;
+    double cut_ns;      /* what its cut launches take together, since one ran whole to be measured */
+    unsigned n_refused; /* launches that it didn't pay to cut, one after another */
+    unsigned skip;      /* so many more aren't asked about */
+    unsigned n_stand;   /* for so many launches that weren't asked about the next one stands, with itself */
+};
+
+#define TSL_N_ASKED 64
+
 struct tsl_placer {
     void (*choose)(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
     unsigned n;
@@ -43,6 +54,8 @@ struct tsl_placer {
     unsigned n_moves;                      /* auto: planned */
     enum tsl_split split;                  /* which launches are cut */
     bool by_weight;                        /* weights: launches are cut by them */
+    bool used[TSL_MAX_MEMBERS];            /* auto: a launch was placed there */
+    struct tsl_asked asked[TSL_N_ASKED];   /* auto: by kernel */
     double last_of[TSL_MAX_MEMBERS];       /* auto: the parts of the launch that was cut last */
     double cut_regret_ns;                  /* auto: what was lost by leaving launches whole for their data's sake */
     double cut_doubt;                      /* auto: ... times so much it must be, before data move; 0: 1 */
@@ -94,6 +107,7 @@ void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placem
 struct tsl_whole {
     unsigned member;
     bool known;                     /* by runs of this kernel on that kind of member */
+    bool measured;                  /* at about that size */
     double run_ns, end_ns, move_ns; /* end_ns: from now */
 };
 struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask *ask);
@@ -109,6 +123,11 @@ void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, u
 void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 /* parts.c: a launch was placed whole on that member. */
 void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member);
+
+/* pays.c: should the launch not be asked about, but run whole, to be measured or since it is not worth asking? */
+bool tsl_pays_skips(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts);
+bool tsl_pays_measures(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
+                       struct tsl_parts *parts);
 
 /* load.c: what waits on each member. */
 

@@ -67,12 +67,19 @@ void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, str
  * Parts of a launch that is cut over members. Three steps: which part of the work each member should do; what the
  * caller finds out of that, namely what would have to move for it; whether it pays.
  */
+enum tsl_uncut {
+    TSL_UNCUT_PARTS,    /* no second member is free and known, or its part would be too small */
+    TSL_UNCUT_SMALL,    /* the launch is much too small, and launches like it are, too */
+    TSL_UNCUT_PAUSED,   /* nothing is cut for a while, as cuts cost more than they gained */
+    TSL_UNCUT_UNKNOWN,  /* nothing is known of the kernel yet */
+    TSL_UNCUT_MEASURED, /* it runs whole to see what that takes */
+    TSL_UNCUT_UNPAID,   /* it didn't pay for the launches before */
+};
+
 struct tsl_parts {
     double of[TSL_MAX_MEMBERS]; /* by member of the context; >= 0, the sum is 1 */
     unsigned n_windows;         /* on each member that has a part, one after another; more than 1 for tests only */
-    bool small;                 /* the launch is much too small, and launches like it are, too */
-    bool paused;                /* nothing is cut for a while, as cuts cost more than they gained */
-    bool unknown;               /* by the policy auto: nothing is known of the kernel yet */
+    enum tsl_uncut why;         /* why there are no parts, where the policy auto found none */
     bool known;                 /* the times below are estimated, not unknown */
     double run_ns;              /* the longest part, without moves */
     double whole_run_ns;        /* the launch whole, without moves */

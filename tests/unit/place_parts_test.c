@@ -28,6 +28,8 @@ static void begin(enum tsl_policy policy, enum tsl_split split, unsigned n, doub
     }
     placer = tsl_placer_create(&settings, pointers, N);
     assert_non_null(placer);
+    for (unsigned i = 0; i < N; i++)
+        placer->used[i] = true;
     now_ns = 1000000000;
     ready_ns = 0;
 }
@@ -190,10 +192,10 @@ static void test_small(void **state)
     begin_alike(2);
     learn(0, KERNEL, 5.9e4);
     assert_false(ask(KERNEL, LARGE, &parts));
-    assert_false(parts.small);
+    assert_int_not_equal(parts.why, TSL_UNCUT_SMALL);
     learn(0, KERNEL + 2, 2.9e4); /* It needn't be asked about again. */
     assert_false(ask(KERNEL + 2, LARGE, &parts));
-    assert_true(parts.small);
+    assert_int_equal(parts.why, TSL_UNCUT_SMALL);
     learn(0, KERNEL + 1, 2e5);
     assert_true(ask(KERNEL + 1, LARGE, &parts));
     end(NULL);
@@ -696,6 +698,78 @@ static void test_gains_outweigh(void **state)
     }
 }
 
+/* A launch of a kernel that keeps the members for too short a time to be told from its parts. */
+#define SHORT_SIZE (UINT64_C(1) << 18)
+
+/* Parts of a small launch take as long as all of it. */
+static void test_measured_whole(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n = 0;
+
+    (void)state;
+    begin_alike(4);
+    for (unsigned i = 0; i < 3; i++)
+        tsl_model_ran(placer->model, placer->kind[0], KERNEL, SHORT_SIZE / 4, 9e4);
+    for (; n < 1000 && ask(KERNEL, SHORT_SIZE, &parts); n++)
+        assert_true(pays(KERNEL, SHORT_SIZE, &parts));
+    assert_in_range(n, 70, 90); /* 360 µs are a twentieth of that */
+    assert_int_equal(parts.why, TSL_UNCUT_MEASURED);
+    tsl_model_ran(placer->model, placer->kind[0], KERNEL, SHORT_SIZE, 9.2e4);
+    assert_false(ask(KERNEL, SHORT_SIZE, &parts) && pays(KERNEL, SHORT_SIZE, &parts));
+}
+
+static void test_measured_only_if_small(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    for (unsigned i = 0; i < 3; i++)
+        tsl_model_ran(placer->model, placer->kind[0], KERNEL, LARGE, 9e4);
+    for (unsigned n = 0; n < 1000; n++)
+        assert_true(ask(KERNEL, 2 * LARGE, &parts) && pays(KERNEL, 2 * LARGE, &parts));
+}
+
+/* To ask about a small launch takes a good part of its time. */
+static void test_asked_rarely(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n = 0;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 2e5);
+    all[1].move_ns = 4e7;
+    for (unsigned i = 0; i < 100; i++)
+        if (ask(KERNEL, LARGE, &parts)) {
+            assert_false(pays(KERNEL, LARGE, &parts));
+            n++;
+        } else
+            assert_int_equal(parts.why, TSL_UNCUT_UNPAID);
+    assert_in_range(n, 10, 15);
+    for (unsigned i = 0; i < 2000; i++) /* What is lost by that counts for all of them. */
+        n += ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts);
+    assert_in_range(placer->n_cuts, 2, 6);
+}
+
+/* Code is loaded and memory taken on members that had nothing to do: not for a little. */
+static void test_first_use(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n = 0;
+
+    (void)state;
+    begin_alike(4);
+    placer->used[1] = placer->used[2] = placer->used[3] = false;
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_false(pays(KERNEL, LARGE, &parts));
+    learn(0, KERNEL, 4e6);
+    while (n < 1000 && !(ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts)))
+        n++;
+    assert_in_range(n, 12, 18); /* 45 ms for 3 ms each */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -729,6 +803,10 @@ int main(void)
         cmocka_unit_test_teardown(test_tries, end),
         cmocka_unit_test_teardown(test_after_a_try, end),
         cmocka_unit_test_teardown(test_place, end),
+        cmocka_unit_test_teardown(test_measured_whole, end),
+        cmocka_unit_test_teardown(test_measured_only_if_small, end),
+        cmocka_unit_test_teardown(test_asked_rarely, end),
+        cmocka_unit_test_teardown(test_first_use, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,293 @@
+/*
+ * Does it pay to cut a launch?
+ *
+ * *Never lose.* A launch is cut if it is expected to end earlier, moves included, by more than a margin and what a cut
+ * costs, which is measured. Where only the moves are against it, what is lost by that is added up, and when it would
+ * have paid for the moves they are made. That is right where data stay: where they must move again for the next cut,
+ * the price doubles each time, until cuts without moves have shown that it was worth it. Of a kernel of which nothing
+ * is known no launch is cut for which something moves that needn't move anyway. The first launch on a member costs as
+ * much as a large move: memory is taken and code is loaded there.
+ *
+ * *The ledger.* A cut distributes data, and the price may be paid by other launches, which need them together. So a
+ * ledger sets what each cut gains, without moves, against all moves between members, of cut and whole launches. When
+ * it is OVERDRAWN_NS in the red nothing is cut for a while, each time longer.
+ *
+ * *Whole launches are measured.* A small launch doesn't fill a large device, and its parts take as long as it does. So
+ * what the whole takes mustn't be told by its parts: after some launches that were cut one runs whole.
+ *
+ * *To ask costs, too.* A kernel whose launches were found not to pay, time after time, is asked about ever more rarely.
+ */
+#include "base/log.h"
+#include "place/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIRST_CUT_NS  2e4 /* what a cut costs, before that was measured */
+#define SURE_CUTS     3   /* measured cuts, from which on what they cost counts */
+#define FORGIVE       8   /* after so many launches that a cut's cost kept whole, that cost is doubted */
+#define OVERDRAWN_NS  2e7 /* what cuts may lose before nothing is cut for a while */
+#define LATENCY_NS    6e4 /* by so much later what waits for moves between members starts, before that was measured */
+#define JOINTS_LONGER 2   /* times as long as expected do copies of shares take, before that was measured */
+#define PAUSE         64  /* launches, at first */
+#define MOST_PAUSE    (1u << 20)
+#define MOST_DOUBT    64         /* times what they cost: moves are never dearer */
+#define FIRST_USE_NS  1.5e7      /* of a member: code is loaded and memory is taken */
+#define FULL_ITEMS    (1u << 20) /* a part of fewer may not fill a device */
+#define FULL_NS       2e6        /* ... if it doesn't take as long */
+#define MEASURE_PART  0.05       /* of what cut launches took, to measure whole ones */
+#define ENOUGH_NO     4          /* launches that it didn't pay to cut; from then on they are asked about more rarely */
+#define ASKED_NS      2e6        /* ... once in launches that take so much, as to ask takes a twentieth of it */
+#define MOST_SKIPPED  31
+#define MARGIN        1.05 /* so many times as fast a cut launch must seem to be at least */
+
+/* ---- Is it worth asking? ----------------------------------------------------------------------------------------- */
+
+/* Few kernels are cut at a time: where two share a place, the one forgets the other. */
+static struct tsl_asked *asked_of(struct tsl_placer *placer, uint64_t kernel)
+{
+    struct tsl_asked *asked = &placer->asked[(kernel ^ kernel >> 32) % TSL_N_ASKED];
+
+    if (asked->kernel != kernel)
+        *asked = (struct tsl_asked){.kernel = kernel, .n_stand = 1};
+    return asked;
+}
+
+bool tsl_pays_skips(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
+{
+    struct tsl_asked *asked = asked_of(placer, ask->kernel);
+
+    if (placer->paused) {
+        placer->paused -= !ask->again;
+        parts->why = TSL_UNCUT_PAUSED;
+        return true;
+    }
+    if (!asked->skip)
+        return false;
+    asked->skip -= !ask->again;
+    parts->why = TSL_UNCUT_UNPAID;
+    return true;
+}
+
+static void refused(struct tsl_asked *asked, const struct tsl_parts *parts)
+{
+    if (++asked->n_refused < ENOUGH_NO || !parts->known)
+        return;
+    asked->skip = (unsigned)fmin(ASKED_NS / parts->whole_run_ns, MOST_SKIPPED);
+    asked->n_stand = asked->skip + 1;
+}
+
+static void accepted(struct tsl_asked *asked, const struct tsl_parts *parts)
+{
+    asked->n_refused = 0;
+    asked->n_stand = 1;
+    asked->cut_ns += parts->run_ns;
+}
+
+bool tsl_pays_measures(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
+                       struct tsl_parts *parts)
+{
+    struct tsl_asked *asked = asked_of(placer, ask->kernel);
+    double largest = 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        largest = fmax(largest, parts->of[i] * (double)ask->size);
+    if (whole->measured || largest >= FULL_ITEMS || parts->run_ns >= FULL_NS ||
+        whole->run_ns + whole->move_ns > asked->cut_ns * MEASURE_PART)
+        return false;
+    asked->cut_ns = 0;
+    parts->why = TSL_UNCUT_MEASURED;
+    return true;
+}
+
+/* ---- The ledger -------------------------------------------------------------------------------------------------- */
+
+/* What a cut costs beside the longest part and the moves. A few measurements may be chance. */
+static double cost_ns(const struct tsl_placer *placer)
+{
+    return placer->cut.n >= SURE_CUTS ? placer->cut.typical : FIRST_CUT_NS;
+}
+
+/* How long the launch keeps either the members or the host busy: launches come no sooner than the host plans them. */
+static double busy_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
+{
+    return fmax(parts->run_ns, placer->plan.n >= SURE_CUTS ? placer->plan.typical : 0);
+}
+
+static double joints_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
+{
+    return parts->joint_ns * (placer->joints.n ? placer->joints.typical : JOINTS_LONGER);
+}
+
+/* Of moves between members; 0 without moves. */
+static double latency_ns(const struct tsl_placer *placer, double peer_ns)
+{
+    double typical = placer->latency.n >= SURE_CUTS ? placer->latency.typical : LATENCY_NS;
+
+    return peer_ns > 0 ? typical : 0;
+}
+
+static double with_latency(const struct tsl_placer *placer, double peer_ns)
+{
+    return peer_ns + latency_ns(placer, peer_ns);
+}
+
+/* What was gained is kept up to what may be lost: a program may change. */
+static void book(struct tsl_placer *placer, double ns)
+{
+    placer->ledger_ns = fmin(placer->ledger_ns + ns, OVERDRAWN_NS);
+    if (placer->ledger_ns > -OVERDRAWN_NS)
+        return;
+    placer->ledger_ns = 0;
+    placer->pause = placer->pause ? placer->pause * 2 : PAUSE;
+    placer->pause = placer->pause < MOST_PAUSE ? placer->pause : MOST_PAUSE;
+    placer->paused = placer->pause;
+    placer->n_cuts = 0;
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "cuts cost more than they gain: the next %u launches run whole",
+            placer->pause);
+}
+
+void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member)
+{
+    double peer_ns = ask->candidates[member].peer_ns;
+
+    if (placer->n_cuts && peer_ns > 0)
+        book(placer, -with_latency(placer, peer_ns));
+}
+
+static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
+{
+    double peer_ns = 0, gain_ns = parts->known ? parts->whole_run_ns - busy_ns(placer, parts) -
+                                                     joints_ns(placer, parts) - cost_ns(placer)
+                                               : 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (parts->of[i] > 0)
+            peer_ns = fmax(peer_ns, ask->candidates[i].peer_ns);
+    placer->n_cuts++;
+    book(placer, gain_ns - with_latency(placer, peer_ns));
+}
+
+void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
+{
+    if (placer->timing_ns != ask->now_ns) {
+        placer->timing_ns = ask->now_ns;
+        placer->follows = placer->times;
+        placer->times = false;
+    }
+    if (!placer->follows) {
+        placer->times |= placement->timed;
+        return;
+    }
+    placement->timed = true;
+    placement->watch |= !placer->profiles[placement->member];
+}
+
+/* ---- Does it pay? ------------------------------------------------------------------------------------------------ */
+
+/* Only the moves are against it. They are made when what was lost without them has added up to what they cost. */
+static bool regrets(struct tsl_placer *placer, const struct tsl_ask *ask, double loss_ns, double move_ns)
+{
+    double doubt = fmax(placer->cut_doubt, 1);
+
+    if (loss_ns <= 0)
+        return false;
+    placer->cut_regret_ns += ask->again ? 0 : loss_ns * asked_of(placer, ask->kernel)->n_stand;
+    if (placer->cut_regret_ns < move_ns * doubt)
+        return false;
+    placer->cut_regret_ns = 0;
+    placer->cut_doubt = fmin(doubt * 2, MOST_DOUBT);
+    return true;
+}
+
+/* The launch stays whole. What cuts cost, and how long they wait, was measured once and may be less by now: so it is
+ * doubted now and then. */
+static void forgive(struct tsl_placer *placer)
+{
+    if (++placer->n_uncut % FORGIVE)
+        return;
+    if (cost_ns(placer) > FIRST_CUT_NS)
+        tsl_samples_add(&placer->cut, cost_ns(placer) / 2);
+    if (latency_ns(placer, 1) > LATENCY_NS)
+        tsl_samples_add(&placer->latency, latency_ns(placer, 1) / 2);
+    if (placer->n_uncut % (FORGIVE * FORGIVE) == 0 && placer->plan.n >= SURE_CUTS)
+        tsl_samples_add(&placer->plan, placer->plan.typical / 2);
+    if (placer->n_uncut % (FORGIVE * FORGIVE) == 0 && placer->joints.n && placer->joints.typical > 1)
+        tsl_samples_add(&placer->joints, placer->joints.typical / 2);
+}
+
+/* Of members that get their first launch. One member has to, whatever is decided. */
+static double use_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
+{
+    unsigned n_new = 0, n_used = 0;
+
+    for (unsigned i = 0; i < placer->n; i++) {
+        n_used += placer->used[i];
+        n_new += parts->of[i] > 0 && !placer->used[i];
+    }
+    return FIRST_USE_NS * (n_used ? n_new : n_new - 1);
+}
+
+static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
+{
+    double move_ns = 0, start = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (parts->of[i] > 0) {
+            move_ns = fmax(move_ns, ask->candidates[i].move_ns + latency_ns(placer, ask->candidates[i].peer_ns));
+            start = fmax(start, tsl_load_left_ns(&placer->load[i], ask->now_ns));
+        }
+    move_ns += use_ns(placer, parts);
+    if (!parts->known)
+        return move_ns <= parts->whole_move_ns + FIRST_CUT_NS;
+    double cut_ns = start + (busy_ns(placer, parts) + joints_ns(placer, parts)) * MARGIN + cost_ns(placer);
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG,
+            "cut %.0f µs (parts %.0f, copies %.0f, cost %.0f) and moves %.0f, whole %.0f with moves %.0f", cut_ns / 1e3,
+            parts->run_ns / 1e3, joints_ns(placer, parts) / 1e3, cost_ns(placer) / 1e3, move_ns / 1e3,
+            parts->whole_ns / 1e3, parts->whole_move_ns / 1e3);
+    if (cut_ns + move_ns >= parts->whole_ns)
+        return regrets(placer, ask, parts->whole_ns - cut_ns, move_ns);
+    placer->cut_doubt /= 2;
+    return true;
+}
+
+/* ---- The doors --------------------------------------------------------------------------------------------------- */
+
+bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
+{
+    bool asked = tsl_split_always(placer->split) || placer->by_weight;
+
+    if (!asked && !pays(placer, ask, parts)) {
+        refused(asked_of(placer, ask->kernel), parts);
+        forgive(placer);
+        return false;
+    }
+    memcpy(placer->last_of, parts->of, placer->n * sizeof(*parts->of));
+    if (!asked) {
+        accepted(asked_of(placer, ask->kernel), parts);
+        book_cut(placer, ask, parts);
+    }
+    return true;
+}
+
+void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint64_t wall_ns)
+{
+    tsl_samples_add(&placer->cut, wall_ns > longest_ns ? (double)(wall_ns - longest_ns) : 1);
+}
+
+void tsl_placer_parts_waited(struct tsl_placer *placer, double peer_ns, double waited_ns)
+{
+    tsl_samples_add(&placer->latency, fmax(waited_ns - peer_ns, 1));
+}
+
+void tsl_placer_joints_ended(struct tsl_placer *placer, double expected_ns, double real_ns)
+{
+    /* More than once: a doubt or two later don't count as much. */
+    for (unsigned i = 0; i < SURE_CUTS; i++)
+        tsl_samples_add(&placer->joints, fmax(real_ns, 1) / fmax(expected_ns, 1));
+}
+
+void tsl_placer_parts_planned(struct tsl_placer *placer, double ns)
+{
+    tsl_samples_add(&placer->plan, ns);
+}
