@@ -8,6 +8,7 @@
 #include "driver/driver.h"
 #include "graph/command.h"
 #include "graph/cut.h"
+#include "graph/cut_work.h"
 #include "graph/data.h"
 #include "graph/edge.h"
 #include "graph/op.h"
@@ -162,7 +163,11 @@ static void tell_cut(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
     struct cut_times t;
-    if (!times_of_cut(c, &t) || c->rung >= TSL_RUNG_MERGE) /* Copies begin before the shares and end behind them. */
+    if (!times_of_cut(c, &t))
+        return;
+    if (t.usual)
+        tsl_cut_work_learn(c);
+    if (c->rung >= TSL_RUNG_MERGE) /* Copies begin before the shares and end behind them. */
         return;
     if (t.usual)
         tsl_placer_parts_ended(g->placer, t.longest_ns, t.end_ns - t.first_start_ns);
@@ -203,7 +208,7 @@ void tsl_place_ended(struct tsl_command *c, struct tsl_share *share, uint64_t st
     share->ran_from_ns = start_ns;
     share->ran_to_ns = end_ns > start_ns ? end_ns : 0;
     struct tsl_ended ended = {.kernel = c->kernel->place_key,
-                              .size = tsl_place_work_items(&share->window),
+                              .size = share->work ? share->work : tsl_place_work_items(&share->window),
                               .ran_ns = end_ns > start_ns ? end_ns - start_ns : 0,
                               .end_ns = end_ns,
                               .now_ns = tsl_clock_ns()};

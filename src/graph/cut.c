@@ -10,6 +10,7 @@
 #include "graph/command.h"
 #include "graph/cut_inside.h"
 #include "graph/cut_kernel.h"
+#include "graph/cut_work.h"
 #include "graph/data.h"
 #include "graph/footing.h"
 #include "graph/queue.h"
@@ -181,6 +182,14 @@ static void add_share(struct tsl_cut *cut, const struct tsl_window *window, unsi
     cut->members[cut->n++] = member;
 }
 
+/* Of another dimension nothing is known. */
+static const struct tsl_cut_memo *work_memo(const struct tsl_cut *cut)
+{
+    static const struct tsl_cut_memo even;
+    const struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    return memo->work_dimension == cut->dimension ? memo : &even;
+}
+
 /* False: there are no such borders. */
 bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, unsigned attempt)
 {
@@ -193,6 +202,7 @@ bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, un
             part[n] = parts->of[i] / parts->n_windows;
             members[n++] = i;
         }
+    tsl_cut_work_place(work_memo(cut), n, part);
     const struct tsl_borders borders = {tsl_cut_groups(&cut->window, cut->dimension), n, part};
     if (!tsl_borders_place(&borders, attempt, ends))
         return false;
@@ -312,10 +322,10 @@ static bool is_exact(struct tsl_cut *cut)
 /* Coarse borders make the longest part longer. */
 static void stretch(const struct tsl_cut *cut, struct tsl_parts *parts)
 {
-    double most = 1, all = (double)tsl_cut_groups(&cut->window, cut->dimension);
+    double most = 1;
     for (unsigned s = 0; s < cut->n; s++) {
         double planned = parts->of[cut->members[s]] / parts->n_windows;
-        most = fmax(most, (double)cut->windows[s].group_count[cut->dimension] / all / planned);
+        most = fmax(most, tsl_cut_work_of(work_memo(cut), &cut->windows[s], cut->dimension) / planned);
     }
     parts->run_ns *= most;
 }
@@ -459,6 +469,19 @@ static void count_shares(const struct tsl_cut *cut, unsigned shares[TSL_MAX_MEMB
         shares[cut->members[s]]++;
 }
 
+static void count_moved_borders(const struct tsl_cut *cut, const struct tsl_parts *parts,
+                                const struct tsl_candidate *candidates)
+{
+    unsigned n = cut->command->graph->n_ports;
+    double peer_ns = 0;
+    if (!work_memo(cut)->work.uneven)
+        return;
+    for (unsigned i = 0; i < n; i++)
+        peer_ns = parts->of[i] > 0 ? fmax(peer_ns, candidates[i].peer_ns) : peer_ns;
+    struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    tsl_cut_work_moved(memo, tsl_cut_work_gain(memo, n, parts), parts->run_ns, peer_ns);
+}
+
 static bool pays(struct tsl_cut *cut, struct tsl_parts *parts, struct tsl_candidate *candidates)
 {
     struct tsl_ask ask = *cut->ask;
@@ -475,6 +498,7 @@ static bool pays(struct tsl_cut *cut, struct tsl_parts *parts, struct tsl_candid
         parts->joint_ns = tsl_joints_ns(cut->command, cut->joints, shares);
         cut->command->share.joint_ns = parts->joint_ns;
     }
+    count_moved_borders(cut, parts, candidates);
     return tsl_placer_pays(cut->command->graph->placer, &ask, parts);
 }
 
@@ -508,8 +532,9 @@ static bool make_shares(struct tsl_cut *cut, const struct tsl_candidate *candida
         share->moved = candidates[cut->members[s]].move_ns > LARGE_MOVE_NS;
         share->peer_ns = candidates[cut->members[s]].peer_ns;
         share->asked_ns = ask.now_ns;
-        tsl_placer_place_part(c->graph->placer, &ask, cut->members[s], tsl_place_work_items(&share->window),
-                              &share->placement);
+        double part = tsl_cut_work_of(work_memo(cut), &share->window, cut->dimension);
+        share->work = (uint64_t)fmax(part * (double)ask.size, 1);
+        tsl_placer_place_part(c->graph->placer, &ask, cut->members[s], share->work, &share->placement);
     }
     tell_shares(cut);
     return true;

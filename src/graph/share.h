@@ -37,6 +37,7 @@ struct tsl_share {
     bool moved;                     /* of a launch that is cut: large data moved for it */
     double peer_ns;                 /* ... and how long its moves between members were thought to take */
     double joint_ns;                /* ... and its copies (joints.h), of the first share; 0: it has none */
+    uint64_t work;                  /* ... its work, as so many items of even work (cut_work.h) */
     uint64_t asked_ns;              /* ... when that was decided */
     uint64_t ran_from_ns, ran_to_ns; /* of a launch, once its operation is done: when it ran; 0: unknown */
     bool partial;              /* of a kernel: its footprint was asked for, so not all of its arguments is claimed */

@@ -5,6 +5,7 @@
 #ifndef TSL_PROGRAM_PROGRAM_H
 #define TSL_PROGRAM_PROGRAM_H
 
+#include "base/density.h"
 #include "base/lock.h"
 #include "base/sets.h"
 #include "base/spin.h"
@@ -224,6 +225,11 @@ struct tsl_cut_memo {
     unsigned why;                         /* ... for this reason (footprint/cut.h) */
     unsigned attempt;                     /* at which borders it could (graph/borders.h) */
     struct tsl_cut_proofs proofs;
+    struct tsl_density work;     /* where along a dimension the work lies (graph/cut_work.h) ... */
+    unsigned work_dimension;     /* ... namely along this one */
+    unsigned n_uneven;           /* launches in a row whose shares had other work than was thought */
+    unsigned n_dear, even_for;   /* launches in a row whose borders cost more than they gain; so many more take
+                                    the work for even */
     struct tsl_joint_memo joint; /* whether it could be cut with joints */
     unsigned n_refused;          /* launches since then that were not looked at */
     uint64_t small_size;         /* work-items; so large launches are much too small, when last looked at */

@@ -653,8 +653,8 @@ static void test_without_weight(void **state)
 
 /* ---- Auto ---- */
 
-/* Members of one kind: what one has learned the others know. The launches are cut as soon as their time is known, as
- * nothing has to move; and they take about half the time. */
+/* Members of one kind, used before: what one has learned the others know. The launches are cut as soon as their time is
+ * known, as nothing has to move; and they take about half the time. */
 static void test_auto(void **state)
 {
     struct tsl_fake_member member = {.name = "fake", .item_ns = 10000, .gates = true};
@@ -667,6 +667,8 @@ static void test_auto(void **state)
     assert_int_equal(finish(), CL_SUCCESS);
     whole_ns = tsl_clock_ns() - before;
     assert_int_equal(n_ran, 1);
+    launch(FILL, &(struct call){.members = 2});
+    assert_int_equal(finish(), CL_SUCCESS);
     for (unsigned i = 0; i < 4; i++) {
         n_ran = 0;
         before = tsl_clock_ns();

@@ -1,0 +1,129 @@
+#include "graph/cut_work.h"
+
+#include "graph/command.h"
+#include "program/program.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEAST_NS    2e5  /* the longest share: what takes less differs by chance */
+#define UNEVEN      0.12 /* shares that took more or less than that part beside what was expected */
+#define SURE_UNEVEN 2    /* launches, one after another */
+#define TOO_DEAR    4    /* launches, one after another, whose moves cost more than their borders gain */
+#define EVEN_FOR    256  /* launches */
+
+void tsl_cut_work_place(const struct tsl_cut_memo *memo, unsigned n, double *part)
+{
+    double work = 0, at = 0;
+
+    for (unsigned s = 0; s < n && memo->work.uneven; s++) {
+        work += part[s];
+        double end = s + 1 < n ? tsl_density_at(&memo->work, fmin(work, 1)) : 1;
+        part[s] = fmax(end - at, 0);
+        at = fmax(end, at);
+    }
+}
+
+/* The groups of a window as positions in the launch. */
+static void positions(const struct tsl_window *window, unsigned d, double *from, double *to)
+{
+    size_t local = window->local_size[d] ? window->local_size[d] : 1;
+    double all = ceil((double)window->global_size[d] / (double)local);
+
+    *from = fmin((double)window->group_begin[d] / all, 1);
+    *to = fmin((double)(window->group_begin[d] + window->group_count[d]) / all, 1);
+}
+
+double tsl_cut_work_of(const struct tsl_cut_memo *memo, const struct tsl_window *window, unsigned dimension)
+{
+    double from, to;
+
+    positions(window, dimension, &from, &to);
+    return tsl_density_work(&memo->work, from, to);
+}
+
+double tsl_cut_work_gain(const struct tsl_cut_memo *memo, unsigned n_members, const struct tsl_parts *parts)
+{
+    double at = 0, gain = 1;
+
+    for (unsigned i = 0; i < n_members; i++)
+        if (parts->of[i] > 0) {
+            double end = fmin(at + parts->of[i], 1);
+            gain = fmax(gain, tsl_density_work(&memo->work, at, end) / parts->of[i]);
+            at = end;
+        }
+    return gain;
+}
+
+void tsl_cut_work_moved(struct tsl_cut_memo *memo, double gain, double run_ns, double peer_ns)
+{
+    if (!memo->work.uneven)
+        return;
+    memo->n_dear = peer_ns > run_ns * (gain - 1) ? memo->n_dear + 1 : 0;
+    if (memo->n_dear < TOO_DEAR)
+        return;
+    memo->work.uneven = false;
+    memo->n_dear = 0;
+    memo->even_for = EVEN_FOR;
+}
+
+/* ---- What shares' times say -------------------------------------------------------------------------------------- */
+
+/* The share's work by its time and by its member's speed; 0: that isn't known. */
+static double done(const struct tsl_share *share)
+{
+    double ran_ns = (double)(share->ran_to_ns - share->ran_from_ns), expected_ns = share->placement.run_ns;
+
+    return share->placement.known && expected_ns > 0 ? ran_ns * (double)share->work / expected_ns : 0;
+}
+
+/* Did a share have clearly more or less work than was thought? */
+static bool is_uneven(struct tsl_command *c, const struct tsl_cut_memo *memo, double all)
+{
+    double most = 0;
+    uint64_t longest_ns = 0;
+
+    for (unsigned s = 0; s <= c->n_more; s++) {
+        const struct tsl_share *share = tsl_command_share(c, s);
+        uint64_t ran_ns = share->ran_to_ns - share->ran_from_ns;
+        double thought = tsl_cut_work_of(memo, &share->window, memo->work_dimension);
+        longest_ns = ran_ns > longest_ns ? ran_ns : longest_ns;
+        most = fmax(most, fabs(done(share) / all / fmax(thought, 1e-9) - 1));
+    }
+    return most > UNEVEN && (double)longest_ns >= LEAST_NS;
+}
+
+static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, double all)
+{
+    for (unsigned s = 0; s <= c->n_more; s++) {
+        const struct tsl_share *share = tsl_command_share(c, s);
+        double from, to;
+        positions(&share->window, memo->work_dimension, &from, &to);
+        if (from < to)
+            tsl_density_learn(&memo->work, from, to, done(share) / all);
+    }
+}
+
+void tsl_cut_work_learn(struct tsl_command *c)
+{
+    struct tsl_cut_memo *memo = &c->kernel->cut;
+    double all = 0;
+
+    if (memo->even_for) {
+        memo->even_for--;
+        return;
+    }
+    if (memo->dimension != memo->work_dimension) {
+        memo->work.uneven = false;
+        memo->work_dimension = memo->dimension;
+    }
+    for (unsigned s = 0; s <= c->n_more; s++) {
+        double work = done(tsl_command_share(c, s));
+        if (work <= 0)
+            return;
+        all += work;
+    }
+    memo->n_uneven = is_uneven(c, memo, all) ? memo->n_uneven + 1 : 0;
+    if (memo->n_uneven >= SURE_UNEVEN)
+        learn(c, memo, all);
+}
