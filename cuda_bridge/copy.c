@@ -459,6 +459,41 @@ cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const s
     return tsl_cuda_submit(lane, &work, waits, fence);
 }
 
+/* ---- Gathering --------------------------------------------------------------------------------------------------- */
+
+/* Copy engines are as fast for large pieces, and leave the rest of the GPU to kernels. */
+#define LARGE_PIECE ((uint64_t)4 << 20)
+
+static bool is_plain(const struct tsl_mem *mem)
+{
+    const struct tsl_cuda_mem *m = tsl_cuda_mem((struct tsl_mem *)mem);
+
+    return !m->image && !m->host && !m->region && !m->svm && !m->spread && m->address % 16 == 0;
+}
+
+/* Do kernels of the member reach that memory? */
+static bool reaches(struct tsl_cuda_member *m, const struct tsl_mem *mem)
+{
+    const struct tsl_cuda_member *other = tsl_cuda_member(mem->member);
+
+    return is_plain(mem) && (other == m || (atomic_load(&m->peers) >> other->slot & 1));
+}
+
+cl_int tsl_cuda_gather(struct tsl_lane *lane, const struct tsl_gather *gather, const struct tsl_waits *waits,
+                       struct tsl_fence **fence)
+{
+    struct tsl_cuda_member *m = tsl_cuda_member(lane->member);
+    uint64_t size = 0;
+
+    if (gather->dst->member != lane->member)
+        return CL_INVALID_MEM_OBJECT;
+    for (unsigned i = 0; i < gather->n; i++)
+        size += gather->list[i].end - gather->list[i].begin;
+    if (size / gather->n > LARGE_PIECE || !reaches(m, gather->dst) || !reaches(m, gather->src))
+        return CL_INVALID_OPERATION;
+    return tsl_gather_kernels_run(&m->gather, lane, gather, waits, fence);
+}
+
 /* ---- Combining --------------------------------------------------------------------------------------------------- */
 
 bool tsl_cuda_can_combine(struct tsl_member *member)

@@ -30,6 +30,7 @@ const struct tsl_driver tsl_cuda_driver = {
     .fails_on = true, /* The context fails. */
     .copy = tsl_cuda_copy,
     .fill = tsl_cuda_fill,
+    .gather = tsl_cuda_gather,
     .combine = tsl_cuda_combine,
     .can_combine = tsl_cuda_can_combine,
     .launch = tsl_cuda_launch,

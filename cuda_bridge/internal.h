@@ -17,6 +17,7 @@
 #include "cuda_bridge/cuda_bridge.h"
 #include "cuda_bridge/load.h"
 #include "driver/combine_kernels.h"
+#include "driver/gather_kernels.h"
 #include "facts/kernel_facts.h"
 
 #include <assert.h>
@@ -105,6 +106,7 @@ struct tsl_cuda_member {
 
     atomic_uint n_alone; /* graphs of one launch (batch.c) */
     struct tsl_combine_kernels combine;
+    struct tsl_gather_kernels gather;
 
     /* bridge.c: the thread, and all threads that wait for something that the host does. */
     pthread_mutex_t lock;

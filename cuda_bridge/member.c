@@ -445,6 +445,7 @@ cl_int tsl_cuda_open(const struct tsl_path *path, struct tsl_member **member)
     init_locks(m);
     tsl_cuda_pieces_init(m);
     tsl_combine_kernels_init(&m->combine);
+    tsl_gather_kernels_init(&m->gather);
     error = make_things(m);
     if (error)
         goto no_things;
@@ -454,6 +455,7 @@ cl_int tsl_cuda_open(const struct tsl_path *path, struct tsl_member **member)
 
 no_things:
     tsl_combine_kernels_finish(&m->combine);
+    tsl_gather_kernels_finish(&m->gather);
     finish_locks(m);
     tsl_cu.cuDevicePrimaryCtxRelease_v2(m->gpu->device);
     free(m);
@@ -466,6 +468,7 @@ void tsl_cuda_close(struct tsl_member *member)
     bool entered;
 
     tsl_combine_kernels_finish(&m->combine);
+    tsl_gather_kernels_finish(&m->gather);
     tsl_cuda_bridge_stop(m);
     entered = tsl_cuda_enter_anyway(m); /* Our own memory is freed in any case. */
     tsl_cuda_pipeline_destroy(m->pipeline);

@@ -24,6 +24,8 @@ cl_int tsl_cuda_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const s
                      struct tsl_fence **fence);
 cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
                      struct tsl_fence **fence);
+cl_int tsl_cuda_gather(struct tsl_lane *lane, const struct tsl_gather *gather, const struct tsl_waits *waits,
+                       struct tsl_fence **fence);
 cl_int tsl_cuda_combine(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,
                         struct tsl_fence **fence);
 bool tsl_cuda_can_combine(struct tsl_member *member);

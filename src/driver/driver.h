@@ -192,6 +192,12 @@ struct tsl_driver {
     cl_int (*copy)(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                    struct tsl_fence **fence);
 
+    /* The same as a copy of each range, for less than these cost. CL_INVALID_OPERATION: that can't be had for this
+     * memory or for these ranges; nothing was submitted. Only of drivers that fail on (fails_on). May be NULL: nothing
+     * can. */
+    cl_int (*gather)(struct tsl_lane *lane, const struct tsl_gather *gather, const struct tsl_waits *waits,
+                     struct tsl_fence **fence);
+
     /* The pattern may be gone when it returns. CL_INVALID_MEM_OBJECT: dst isn't memory of the lane's member. */
     cl_int (*fill)(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
                    struct tsl_fence **fence);

@@ -103,6 +103,19 @@ struct tsl_copy {
     bool loose; /* nothing good is in dst: it may be written though the copy fails for what it waits for */
 };
 
+/* Bytes of a buffer. */
+struct tsl_range_of_bytes {
+    uint64_t begin, end;
+};
+
+/* Several ranges to copy, to the same places of another buffer. dst is memory of the lane's member; src is that
+ * member's, too, or memory of another one for which can_copy_peer() is true. Neither is an image. */
+struct tsl_gather {
+    struct tsl_mem *dst, *src;
+    unsigned n;                            /* > 0 */
+    const struct tsl_range_of_bytes *list; /* ascending; they don't meet, and none is empty */
+};
+
 /* A box of bytes to fill with a pattern that repeats in each row. The region is as a copy's; dst is memory of the
  * lane's member. The pattern's size (1, 2, 4 … 128 bytes) divides dst's offset, region[0] and the pitches that count.
  * Of an image the pattern is one pixel, as its bytes are. */

@@ -533,7 +533,7 @@ static bool make_shares(struct tsl_cut *cut, const struct tsl_candidate *candida
         share->peer_ns = candidates[cut->members[s]].peer_ns;
         share->asked_ns = ask.now_ns;
         double part = tsl_cut_work_of(work_memo(cut), &share->window, cut->dimension);
-        share->work = (uint64_t)fmax(part * (double)ask.size, 1);
+        share->work = (uint64_t)fmax(part * (double)ask.size + 0.5, 1);
         tsl_placer_place_part(c->graph->placer, &ask, cut->members[s], share->work, &share->placement);
     }
     tell_shares(cut);

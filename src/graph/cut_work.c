@@ -1,5 +1,6 @@
 #include "graph/cut_work.h"
 
+#include "base/log.h"
 #include "graph/command.h"
 #include "program/program.h"
 
@@ -95,6 +96,7 @@ static bool is_uneven(struct tsl_command *c, const struct tsl_cut_memo *memo, do
 
 static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, double all)
 {
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: its shares had other work than was thought", c->kernel->name);
     for (unsigned s = 0; s <= c->n_more; s++) {
         const struct tsl_share *share = tsl_command_share(c, s);
         double from, to;

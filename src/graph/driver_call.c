@@ -184,6 +184,16 @@ static cl_int submit_pieces(struct tsl_op *op, struct tsl_lane *lane, struct tsl
     return error;
 }
 
+/* CL_INVALID_OPERATION: the driver can't, or a side isn't a buffer's memory. */
+static cl_int gather_pieces(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_copy *copy,
+                            const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    const struct tsl_gather gather = {copy->dst.mem, copy->src.mem, op->pieces->n, op->pieces->list};
+    if (!lane->member->driver->gather || !copy->dst.mem || !copy->src.mem)
+        return CL_INVALID_OPERATION;
+    return lane->member->driver->gather(lane, &gather, waits, fence);
+}
+
 static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
                           struct tsl_fence **fence)
 {
@@ -191,8 +201,10 @@ static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct
     cl_int error = bind_side(op, &op->dst, &copy.dst);
     if (!error)
         error = bind_side(op, &op->src, &copy.src);
-    if (!error && op->pieces)
-        return submit_pieces(op, lane, &copy, waits, fence);
+    if (!error && op->pieces) {
+        error = gather_pieces(op, lane, &copy, waits, fence);
+        return error == CL_INVALID_OPERATION ? submit_pieces(op, lane, &copy, waits, fence) : error;
+    }
     return error ? error : lane->member->driver->copy(lane, &copy, waits, fence);
 }
 

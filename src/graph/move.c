@@ -149,7 +149,8 @@ cl_int tsl_move_plan_pieces(struct tsl_command *command, const struct tsl_move *
         return CL_OUT_OF_HOST_MEMORY;
     }
     pieces->n = n;
-    memcpy(pieces->list, list, n * sizeof(*list));
+    for (unsigned i = 0; i < n; i++)
+        pieces->list[i] = (struct tsl_range_of_bytes){list[i].begin, list[i].end};
     pieces->fences = (struct tsl_fence **)(void *)(pieces->list + n);
     memset(pieces->fences, 0, n * sizeof(*pieces->fences));
     op->pieces = pieces;

@@ -71,13 +71,13 @@ struct tsl_side {
     size_t offset, row_pitch, slice_pitch;
 };
 
-/* Two or more ranges of one object's bytes, in ascending order, that don't meet. Each is a submission of its own, which
- * waits for the one before. */
+/* Two or more ranges of one object's bytes, in ascending order, that don't meet. The driver
+ * gathers them, or each is a submission of its own, which waits for the one before. */
 struct tsl_pieces {
     unsigned n;
     struct tsl_fence **fences; /* of each piece but the last, whose fence is the operation's; owned, NULL until
                                   submitted; the array lies behind the list */
-    struct tsl_range list[];
+    struct tsl_range_of_bytes list[];
 };
 
 /* What an operation of a joint (joints.h) has beside its sides. */

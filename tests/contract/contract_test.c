@@ -11,6 +11,7 @@
 #include "../cuda/standin_env.h"
 #include "base/clock.h"
 #include "compile_client/client.h"
+#include "driver/gather_kernels.h"
 #include "driver_env.h"
 #include "failed_wait.h"
 
@@ -571,6 +572,82 @@ static void a_combine_waits_and_has_a_fence(void **state)
         driver->mem_free(mems[i]);
     finish(other);
     driver->lane_free(other);
+}
+
+/* ---- Gathering --------------------------------------------------------------------------------------------------- */
+
+#define MOST_PIECES 40u
+
+struct gathered {
+    unsigned n;
+    size_t size;
+    struct tsl_range_of_bytes list[MOST_PIECES];
+    unsigned char *src, *expected;
+};
+
+/* Pieces and gaps of up to `most` items of 16 bytes. */
+static void make_pieces(struct gathered *g, unsigned n, unsigned most)
+{
+    uint64_t at = 0;
+
+    g->n = n;
+    for (unsigned i = 0; i < n; i++) {
+        at += (uint64_t)rand() % most * 16 + 16;
+        g->list[i].begin = at;
+        at += (uint64_t)rand() % most * 16 + 16;
+        g->list[i].end = at;
+    }
+    g->size = at + 64;
+    g->src = malloc(g->size);
+    g->expected = calloc(1, g->size);
+    for (size_t i = 0; i < g->size; i++)
+        g->src[i] = (unsigned char)rand();
+    for (unsigned i = 0; i < n; i++)
+        memcpy(g->expected + g->list[i].begin, g->src + g->list[i].begin, g->list[i].end - g->list[i].begin);
+}
+
+/* By the driver's own way, if it has one, else by the kernels that drivers use. */
+static void gather_and_check(struct tsl_gather_kernels *kernels, unsigned n, unsigned most)
+{
+    struct gathered g;
+
+    make_pieces(&g, n, most);
+    struct tsl_mem *src = new_mem(g.size), *dst = new_mem(g.size);
+    unsigned char *out = calloc(1, g.size);
+    struct tsl_gather gather = {dst, src, g.n, g.list};
+    put(src, g.src, g.size);
+    put(dst, out, g.size);
+    if (driver->gather)
+        assert_int_equal(driver->gather(lane, &gather, NULL, NULL), CL_SUCCESS);
+    else
+        assert_int_equal(tsl_gather_kernels_run(kernels, lane, &gather, NULL, NULL), CL_SUCCESS);
+    finish(lane);
+    get(dst, out, g.size);
+    assert_memory_equal(out, g.expected, g.size);
+    g.list[0].begin++; /* No such pieces: the caller copies. */
+    assert_int_equal(driver->gather ? driver->gather(lane, &gather, NULL, NULL)
+                                    : tsl_gather_kernels_run(kernels, lane, &gather, NULL, NULL),
+                     CL_INVALID_OPERATION);
+    driver->mem_free(src);
+    driver->mem_free(dst);
+    free(out);
+    free(g.src);
+    free(g.expected);
+}
+
+static void pieces_are_gathered(void **state)
+{
+    struct tsl_gather_kernels kernels;
+
+    (void)state;
+    if (is_standin())
+        return;
+    srand(5);
+    tsl_gather_kernels_init(&kernels);
+    for (unsigned n = 1; n <= MOST_PIECES; n += 3)
+        gather_and_check(&kernels, n, n % 2 ? 3 : 400);
+    gather_and_check(&kernels, 2, 100000); /* Each work-item has several. */
+    tsl_gather_kernels_finish(&kernels);
 }
 
 static void parts_of_memory_are_the_same_memory(void **state)
@@ -1154,6 +1231,7 @@ int main(void)
         cmocka_unit_test(two_ranges_become_one),
         cmocka_unit_test(large_ranges_become_one),
         cmocka_unit_test(a_combine_waits_and_has_a_fence),
+        cmocka_unit_test(pieces_are_gathered),
         cmocka_unit_test(parts_of_memory_are_the_same_memory),
         cmocka_unit_test(host_memory_of_the_driver_is_memory),
         cmocka_unit_test(shared_memory_is_the_hosts),

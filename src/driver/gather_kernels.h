@@ -1,0 +1,32 @@
+/*
+ * Gathering by a kernel, for drivers of devices whose kernels reach other devices' memory: OpenCL C that the driver's
+ * own build compiles, and its launch runs. One launch costs the host as much as one copy does, and brings many pieces.
+ * Made at the first call that asks for it; it costs nothing those who don't.
+ */
+#ifndef TSL_DRIVER_GATHER_KERNELS_H
+#define TSL_DRIVER_GATHER_KERNELS_H
+
+#include "driver/work.h"
+
+#include <pthread.h>
+
+struct tsl_dprogram;
+
+/* A member's. Zeroed, but for the lock, by init. */
+struct tsl_gather_kernels {
+    pthread_mutex_t lock; /* guards the making */
+    bool tried;
+    atomic_bool made; /* the rest is constant then */
+    struct tsl_dprogram *program;
+    struct tsl_dkernel *kernel;
+};
+
+void tsl_gather_kernels_init(struct tsl_gather_kernels *kernels);
+/* Submits a gather as launches of the driver's, which are made at the first call; that blocks. CL_INVALID_OPERATION:
+ * the member can't build them, or the pieces don't lie at multiples of 16 bytes; nothing was submitted. */
+cl_int tsl_gather_kernels_run(struct tsl_gather_kernels *kernels, struct tsl_lane *lane,
+                              const struct tsl_gather *gather, const struct tsl_waits *waits, struct tsl_fence **fence);
+/* Before the member closes. */
+void tsl_gather_kernels_finish(struct tsl_gather_kernels *kernels);
+
+#endif
