@@ -207,6 +207,28 @@ void tsl_tile_leave(struct tsl_tile *tile, const struct tsl_user *user, unsigned
 
 /* ---- Tiles ------------------------------------------------------------------------------------------------------ */
 
+/* So many tiles are found as fast in the tree. */
+#define FEW_TILES 32
+
+static struct tsl_tile **place_of(const struct tsl_tiles *tiles, uint64_t begin)
+{
+    return &tiles->begins[begin * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (TSL_TILES_BEGINS - 1)];
+}
+
+static void note_begin(struct tsl_tiles *tiles, struct tsl_tile *tile)
+{
+    if (!tiles->begins && tiles->n > FEW_TILES)
+        tiles->begins = calloc(TSL_TILES_BEGINS, sizeof(struct tsl_tile *));
+    if (tiles->begins)
+        *place_of(tiles, tile->begin) = tile;
+}
+
+static void forget_begin(struct tsl_tiles *tiles, const struct tsl_tile *tile)
+{
+    if (tiles->begins && *place_of(tiles, tile->begin) == tile)
+        *place_of(tiles, tile->begin) = NULL;
+}
+
 static struct tsl_tile *tile_insert(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, tsl_spaces valid)
 {
     struct tsl_tile *tile = malloc(sizeof(*tile));
@@ -220,6 +242,7 @@ static struct tsl_tile *tile_insert(struct tsl_tiles *tiles, uint64_t begin, uin
     uses_init(&tile->uses);
     RB_INSERT(tsl_tile_tree, &tiles->tree, tile);
     tiles->n++;
+    note_begin(tiles, tile);
     return tile;
 }
 
@@ -227,6 +250,7 @@ static void tile_remove(struct tsl_tiles *tiles, struct tsl_tile *tile)
 {
     if (tiles->last == tile)
         tiles->last = NULL;
+    forget_begin(tiles, tile);
     RB_REMOVE(tsl_tile_tree, &tiles->tree, tile);
     tiles->n--;
     tsl_tile_unkeep(tile, NULL);
@@ -246,15 +270,22 @@ void tsl_tiles_finish(struct tsl_tiles *tiles)
     struct tsl_tile *tile;
     while ((tile = RB_ROOT(&tiles->tree)))
         tile_remove(tiles, tile);
+    free(tiles->begins);
+    tiles->begins = NULL;
 }
 
 /* The last tile that begins at or before position; NULL if none does. */
 static struct tsl_tile *tile_before(struct tsl_tiles *tiles, uint64_t position)
 {
     struct tsl_tile key = {.begin = position};
+    struct tsl_tile *noted = tiles->begins ? *place_of(tiles, position) : NULL;
+    if (noted && noted->begin == position)
+        return noted;
     struct tsl_tile *after = RB_NFIND(tsl_tile_tree, &tiles->tree, &key);
-    if (after && after->begin == position)
+    if (after && after->begin == position) {
+        note_begin(tiles, after);
         return after;
+    }
     return after ? RB_PREV(tsl_tile_tree, &tiles->tree, after) : RB_MAX(tsl_tile_tree, &tiles->tree);
 }
 
@@ -289,10 +320,11 @@ struct tsl_tile *tsl_tiles_next(struct tsl_tile *tile, uint64_t end)
     return tile->end < end ? RB_NEXT(tsl_tile_tree, NULL, tile) : NULL;
 }
 
-/* Makes position a border between tiles (where one covers it). */
-static bool split(struct tsl_tiles *tiles, uint64_t position)
+/* Makes position a border between tiles (where one covers it). *at: the tile that begins there, if one does. */
+static bool split(struct tsl_tiles *tiles, uint64_t position, struct tsl_tile **at)
 {
     struct tsl_tile *left = tsl_tiles_at(tiles, position);
+    *at = left;
     if (!left || left->begin == position)
         return true;
     struct tsl_uses uses;
@@ -311,6 +343,7 @@ static bool split(struct tsl_tiles *tiles, uint64_t position)
     right->uses = uses;
     if (uses.list == uses.inline_list)
         right->uses.list = right->uses.inline_list;
+    *at = right;
     return true;
 }
 
@@ -329,14 +362,14 @@ static bool fill_gaps(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
 
 struct tsl_tile *tsl_tiles_cut(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
 {
-    struct tsl_tile *tile = tsl_tiles_at(tiles, begin);
-    if (tile && tile->begin == begin && tile->end == end)
-        return tile;
-    if (!split(tiles, begin) || !split(tiles, end))
+    struct tsl_tile *first, *behind;
+    if (!split(tiles, begin, &first))
         return NULL;
-    if (!tiles->directory && !fill_gaps(tiles, begin, end))
+    if (!(first && first->end == end) && !split(tiles, end, &behind))
         return NULL;
-    return tsl_tiles_at(tiles, begin);
+    if (tiles->directory)
+        return first;
+    return fill_gaps(tiles, begin, end) ? tsl_tiles_at(tiles, begin) : NULL;
 }
 
 static bool joinable(const struct tsl_tile *left, const struct tsl_tile *right)
@@ -366,9 +399,10 @@ static struct tsl_tile *join_step(struct tsl_tiles *tiles, struct tsl_tile *tile
 
 void tsl_tiles_join(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
 {
-    struct tsl_tile *tile = begin > 0 ? tsl_tiles_at(tiles, begin - 1) : NULL;
-    if (!tile)
-        tile = tsl_tiles_meeting(tiles, begin, end);
+    struct tsl_tile *tile = tsl_tiles_meeting(tiles, begin, end);
+    struct tsl_tile *before = tile && tile->begin >= begin ? RB_PREV(tsl_tile_tree, NULL, tile) : NULL;
+    if (before && before->end == begin)
+        tile = before;
     if (tile)
         tsl_tile_prune(tile);
     while (tile && tile->begin < end)

@@ -104,9 +104,14 @@ struct tsl_tile {
     struct tsl_uses uses;
 };
 
+#define TSL_TILES_BEGINS 512u
+
 struct tsl_tiles {
     RB_HEAD(tsl_tile_tree, tsl_tile) tree;
     struct tsl_tile *last; /* the tile found last: chains of commands ask for the same ranges again */
+    /* Some of the tiles, by where they begin, as most are asked for by that: TSL_TILES_BEGINS places, of which each has
+     * the last of its tiles or none. NULL: there are few tiles, or no memory. */
+    struct tsl_tile **begins;
     size_t n;
     bool directory;
 };
