@@ -55,6 +55,12 @@ static void *worker_main(void *arg)
 /* ---- The process's end ------------------------------------------------------------------------------------------- */
 
 static _Atomic(struct tsl_worker *) drained; /* newest first: the workers for which exit waits */
+static atomic_uint n_draining;               /* threads that wait for them */
+
+bool tsl_worker_is_ending(void)
+{
+    return atomic_load(&n_draining);
+}
 
 /* Processor time of the worker's thread, in ms; 0: unknown. */
 static long used_ms(const struct tsl_worker *worker)
@@ -112,6 +118,7 @@ unsigned long tsl_worker_drain(void)
     bool waits = true;
     if (tsl_forked() || atomic_load(&given_up))
         return 0;
+    atomic_fetch_add(&n_draining, 1);
     clock_gettime(CLOCK_REALTIME, &patience.until);
     patience.until.tv_sec += TSL_WORKER_PATIENCE_MS / 1000;
     do {
@@ -121,6 +128,7 @@ unsigned long tsl_worker_drain(void)
             waits = drain(worker, &patience, &n_posted);
     } while (waits && n_posted != before);
     atomic_store(&given_up, !waits);
+    atomic_fetch_sub(&n_draining, 1);
     return waits ? n_posted : 0;
 }
 

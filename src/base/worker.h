@@ -72,6 +72,8 @@ extern _Atomic(const struct tsl_exit_hook *) tsl_exit_hook; /* NULL: nothing els
 /* What exit does: waits for the workers that call vendors. Returns how many jobs these were ever given; 0: that takes,
  * or once took, too long. */
 unsigned long tsl_worker_drain(void);
+/* Does exit wait for the workers at this moment? Long jobs then do no more than they must. */
+bool tsl_worker_is_ending(void);
 /* Has it no job? */
 bool tsl_worker_is_idle(struct tsl_worker *worker);
 /* Waits until all jobs have run. Not from a job. Returns at once in a forked child. */
