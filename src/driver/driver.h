@@ -28,9 +28,9 @@
  * ---- The life of a member ----------------------------------------------------------------------------------------
  *
  * probe finds paths, once in a process. The registry opens those that are to be used, once, fills index and
- * caps.images, and hands the member to contexts, which share it. Everything that it is given (lanes, memory, programs,
- * kernels, fences) is given back before close. Most processes never close: the members live until exit, whose handlers
- * call no driver. A member may be lost meanwhile.
+ * caps.images, and hands the member to contexts, which share it. What of that takes long may come later (prepare).
+ * Everything that it is given (lanes, memory, programs, kernels, fences) is given back before close. Most processes
+ * never close: the members live until exit, whose handlers call no driver. A member may be lost meanwhile.
  *
  * ---- The life of a lane ------------------------------------------------------------------------------------------
  *
@@ -77,8 +77,15 @@ struct tsl_driver {
     cl_int (*probe)(tsl_found_fn *found, void *arg);
 
     /* Makes a member of a path: driver, path and caps filled, all else zero. Called once for each path, under the
-     * registry's lock; on error the path is left out, and tsl_driver_report_why() may have said why. Blocks. */
+     * registry's lock; on error the path is left out, and tsl_driver_report_why() may have said why. Blocks; what takes
+     * more than a few milliseconds is left to prepare. */
     cl_int (*open)(const struct tsl_path *path, struct tsl_member **member);
+
+    /* Does for a member that isn't ready what open left (member.h). From any thread, beside all other operations, also
+     * from several threads at once: one does it, the others wait. Success: the member is ready, or was. On error it is
+     * lost, and tsl_member_lose() has told why. Blocks, and mustn't be left alone where the process ends. May be NULL:
+     * all members are ready from the beginning. */
+    cl_int (*prepare)(struct tsl_member *member);
 
     /* Ends a member of which nothing is left. No other call for it is under way or follows. Blocks. */
     void (*close)(struct tsl_member *member);

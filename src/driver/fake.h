@@ -67,6 +67,8 @@ struct tsl_fake_member {
     bool takes_parts;        /* launches take arguments of which only a part is there */
     bool tells_late;         /* fence_status may say that work isn't complete though later work of its lane is */
     unsigned register_after; /* memory of the application's is pinned once it went to and fro so often; 0: never */
+    bool opens_later;        /* it isn't ready (driver/member.h) until prepare, or an operation that needs it, … */
+    uint64_t opens_ns;       /* … has taken so long */
 };
 
 #define TSL_FAKE_MAX_MEMBERS 8
@@ -179,8 +181,10 @@ enum tsl_fake_call {
     TSL_FAKE_NOTIFY,
     TSL_FAKE_GATE,
     TSL_FAKE_BUILD,
-    TSL_FAKE_KERNEL, /* kernel_create */
-    TSL_FAKE_SPREAD, /* spread_alloc, of its first member */
+    TSL_FAKE_KERNEL,  /* kernel_create */
+    TSL_FAKE_SPREAD,  /* spread_alloc, of its first member */
+    TSL_FAKE_PREPARE, /* what makes it ready: by prepare, or … */
+    TSL_FAKE_STUMBLE, /* … by an operation that found it not ready. Only counted */
     TSL_FAKE_N_CALLS,
 };
 

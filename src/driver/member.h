@@ -94,6 +94,14 @@ struct tsl_member_books {
     atomic_uint_fast64_t found_ns;     /* when that was */
 };
 
+/* Can a member combine (tsl_driver.can_combine), as far as was asked? */
+enum tsl_combines {
+    TSL_COMBINES_UNASKED,
+    TSL_COMBINES_WANTED, /* to be asked as soon as the member is ready */
+    TSL_COMBINES_NO,
+    TSL_COMBINES_YES,
+};
+
 /* Base of a driver's own member structure, embedded first. Made by open(), lives until close(). */
 struct tsl_member {
     const struct tsl_driver *driver;
@@ -101,8 +109,35 @@ struct tsl_member {
     struct tsl_member_caps caps;
     unsigned index; /* position in the registry's list of members in use, 0 … TSL_MAX_MEMBERS-1; set by the registry */
     struct tsl_member_books books;
-    atomic_bool lost; /* by tsl_member_lose */
+    atomic_bool lost;     /* by tsl_member_lose */
+    atomic_bool unready;  /* open left what is costly to prepare, which hasn't done it yet */
+    atomic_uint combines; /* enum tsl_combines; the core's (members/ready.h) */
 };
+
+/*
+ * Members that aren't ready. What a member is like is known when it was opened, mostly without a context of the
+ * technology; that is made when the member is needed. A driver whose members take long to open leaves that to
+ * tsl_driver.prepare and sets `unready` in open.
+ *
+ * - Every operation may be called for such a member. Those that need what is missing do as prepare does, and so block
+ *   for as long.
+ * - Those do not: info, build, compile, link and all questions about programs, kernel_create, kernel_free, windows_ok,
+ *   image_formats, svm_reaches, can_copy_peer, can_wait and close. They tell what they will tell when it is ready.
+ * Where a driver can't know that without it, it makes the member ready first.
+ * - The core gives work to other members meanwhile, where it may choose.
+ * - If it can't be made ready it is lost. Nobody gets another error.
+ */
+
+/* By the driver, when the member is as any other. Sequentially consistent, for tsl_ready_ask_combine. */
+static inline void tsl_member_set_ready(struct tsl_member *member)
+{
+    atomic_store(&member->unready, false);
+}
+
+static inline bool tsl_member_is_ready(const struct tsl_member *member)
+{
+    return !atomic_load_explicit(&member->unready, memory_order_acquire);
+}
 
 /*
  * Lost members. A device may die in use: its context ends with an error, or it falls off the bus. Its member is then

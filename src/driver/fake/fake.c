@@ -69,7 +69,8 @@ static void init_member(unsigned i)
     struct fake_member *member = &tsl_fake.members[i];
     struct tsl_fake_member *is = &member->is;
 
-    *member = (struct fake_member){.number = i, .is = tsl_fake.setup.members[i]};
+    *member =
+        (struct fake_member){.number = i, .is = tsl_fake.setup.members[i], .prepare_lock = PTHREAD_MUTEX_INITIALIZER};
     if (!is->speed)
         is->speed = 1;
     if (!is->type)
@@ -217,9 +218,15 @@ static cl_int open_path(const struct tsl_path *path, struct tsl_member **opened)
     member->base.driver = &tsl_fake_driver;
     member->base.path = path;
     member->base.caps = caps_of(&member->is);
+    atomic_store(&member->base.unready, member->is.opens_later);
     *opened = &member->base;
     tsl_fake_leave_locked();
     return CL_SUCCESS;
+}
+
+static cl_int prepare(struct tsl_member *base)
+{
+    return tsl_fake_prepare(fake_member(base));
 }
 
 static void close_member(struct tsl_member *base)
@@ -392,6 +399,7 @@ const struct tsl_driver tsl_fake_driver = {
     .passing = true,
     .probe = probe,
     .open = open_path,
+    .prepare = prepare,
     .close = close_member,
     .info = tsl_fake_info,
     .lane_create = lane_create,

@@ -187,7 +187,8 @@ struct fake_member {
     unsigned number;
     struct tsl_fake_member is; /* with the defaults put in */
     bool open;
-    uint64_t lose_ns; /* 0: never */
+    pthread_mutex_t prepare_lock; /* taken before the driver's: one thread makes it ready */
+    uint64_t lose_ns;             /* 0: never */
     uint64_t used_size;
     struct fake_failure fail_calls[TSL_FAKE_N_CALLS][FAKE_N_FAILURES];
     struct fake_failure fail_work[TSL_FAKE_N_CALLS][FAKE_N_FAILURES];
@@ -267,6 +268,10 @@ void tsl_fake_violate(enum tsl_fake_fault fault, const char *format, ...) __attr
 const char *tsl_fake_op_name(const struct fake_op *op);
 void tsl_fake_write_down_locked(const struct fake_op *op);
 
+/* Makes the member ready if it isn't; the driver's lock isn't held. */
+cl_int tsl_fake_prepare(struct fake_member *member);
+/* The same, for an operation that needs it. */
+void tsl_fake_need_ready(struct fake_member *member);
 /*
  * Every operation of the table begins with this: the test's hook, the check for calls from notifications, the count.
  * enter_locked takes the lock and returns CL_SUCCESS, or returns the error to return, without the lock. call:

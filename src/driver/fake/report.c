@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* > 0 while this thread runs a notification. */
 static _Thread_local int in_notify;
@@ -348,6 +349,61 @@ bool tsl_fake_lost_locked(struct fake_member *member)
     return true;
 }
 
+/* ---- Members that aren't ready ---- */
+
+static void pass(uint64_t ns)
+{
+    struct timespec left = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+
+    if (!tsl_fake.setup.threads)
+        tsl_fake_advance(ns);
+    while (tsl_fake.setup.threads && ns && nanosleep(&left, &left))
+        ;
+}
+
+static cl_int make_ready(struct fake_member *member)
+{
+    cl_int rc = tsl_fake_enter_locked(member, TSL_FAKE_PREPARE, "prepare");
+
+    if (rc) {
+        tsl_member_lose(&member->base, "the test says so");
+        return CL_DEVICE_NOT_AVAILABLE;
+    }
+    tsl_fake_leave_locked();
+    pass(member->is.opens_ns);
+    tsl_member_set_ready(&member->base);
+    return CL_SUCCESS;
+}
+
+cl_int tsl_fake_prepare(struct fake_member *member)
+{
+    cl_int rc = CL_SUCCESS;
+
+    pthread_mutex_lock(&member->prepare_lock);
+    if (!tsl_member_is_ready(&member->base))
+        rc = tsl_member_is_lost(&member->base) ? CL_DEVICE_NOT_AVAILABLE : make_ready(member);
+    pthread_mutex_unlock(&member->prepare_lock);
+    return rc;
+}
+
+/* The calls that need a context, in other technologies. */
+static bool needs_ready(enum tsl_fake_call call)
+{
+    return call != TSL_FAKE_OPEN && call != TSL_FAKE_BUILD && call != TSL_FAKE_KERNEL && call != TSL_FAKE_PREPARE &&
+           call != TSL_FAKE_N_CALLS;
+}
+
+/* Counted, so that tests see that the core gives such work to others. */
+void tsl_fake_need_ready(struct fake_member *member)
+{
+    if (tsl_member_is_ready(&member->base))
+        return;
+    pthread_mutex_lock(&tsl_fake.lock);
+    member->counts.calls[TSL_FAKE_STUMBLE]++;
+    pthread_mutex_unlock(&tsl_fake.lock);
+    tsl_fake_prepare(member);
+}
+
 /* ---- Calls ---- */
 
 cl_int tsl_fake_enter_locked(struct fake_member *member, enum tsl_fake_call call, const char *operation)
@@ -356,6 +412,8 @@ cl_int tsl_fake_enter_locked(struct fake_member *member, enum tsl_fake_call call
 
     if (tsl_fake.setup.on_call)
         tsl_fake.setup.on_call(tsl_fake.setup.on_call_arg, operation);
+    if (needs_ready(call))
+        tsl_fake_need_ready(member);
     pthread_mutex_lock(&tsl_fake.lock);
     if (in_notify) {
         tsl_fake_violate_locked(TSL_FAKE_IN_NOTIFY, "%s was called from a notification", operation);

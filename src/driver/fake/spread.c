@@ -78,6 +78,8 @@ cl_int tsl_fake_spread_alloc(const struct tsl_spread_request *request, struct ts
         tsl_fake_violate(TSL_FAKE_BAD_ARGUMENT, "spread_alloc over no members");
         return CL_INVALID_VALUE;
     }
+    for (unsigned i = 0; i < request->n; i++)
+        tsl_fake_need_ready(fake_member(request->members[i]));
     rc = tsl_fake_enter_locked(fake_member(request->members[0]), TSL_FAKE_SPREAD, "spread_alloc");
     if (rc)
         return rc;

@@ -279,6 +279,7 @@ cl_int tsl_fake_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const s
 
 bool tsl_fake_can_combine(struct tsl_member *member)
 {
+    tsl_fake_need_ready(fake_member(member));
     return !fake_member(member)->is.no_combine;
 }
 
