@@ -111,6 +111,12 @@ enum tsl_peers {
     TSL_PEERS_OFF, /* "off": copies between GPUs go through pinned memory of the host */
 };
 
+/* Which devices are opened before a program's first command (TESELA_OPEN)? */
+enum tsl_open {
+    TSL_OPEN_AUTO, /* "auto", the default: the fastest; the others follow when there is work for them */
+    TSL_OPEN_ALL,  /* "all" */
+};
+
 /* What is offered of shared virtual memory (TESELA_SVM)? */
 enum tsl_svm_use {
     TSL_SVM_AUTO,   /* "auto", the default: what the members can */
@@ -176,6 +182,7 @@ struct tsl_settings {
     enum tsl_pinned pinned;
     enum tsl_staging staging;
     enum tsl_peers peers;
+    enum tsl_open open;
     enum tsl_svm_use svm;
     enum tsl_gates gates;
     enum tsl_vendor_roles vendor_roles;

@@ -13,6 +13,7 @@
 #include "graph/edge.h"
 #include "graph/op.h"
 #include "graph/out_of_core.h"
+#include "graph/readiness.h"
 #include "graph/survey.h"
 #include "place/model.h"
 #include "place/model_file.h"
@@ -91,6 +92,8 @@ bool tsl_place_choose(struct tsl_command *c)
         return true;
     }
     tsl_members members = living(c);
+    if (tsl_placer_learns(g->placer)) /* Others say themselves which member it is. */
+        members = tsl_readiness_of(g, members);
     make_candidates(c, members, candidates);
     struct tsl_ask ask = {.candidates = candidates,
                           .kernel = c->kernel->place_key,
@@ -103,6 +106,7 @@ bool tsl_place_choose(struct tsl_command *c)
     if (tsl_cut_choose(c, &ask, candidates))
         return true;
     tsl_placer_choose(g->placer, &ask, &c->share.placement);
+    tsl_readiness_placed(g, &c->share.placement);
     return !c->share.placement.later;
 }
 
@@ -212,6 +216,7 @@ void tsl_place_ended(struct tsl_command *c, struct tsl_share *share, uint64_t st
                               .ran_ns = end_ns > start_ns ? end_ns - start_ns : 0,
                               .end_ns = end_ns,
                               .now_ns = tsl_clock_ns()};
+    tsl_readiness_ended(c->graph, &share->placement, &ended);
     tsl_placer_done(c->graph->placer, &share->placement, &ended);
     if (c->n_more)
         tell_cut(c);

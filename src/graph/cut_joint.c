@@ -9,6 +9,7 @@
 #include "graph/copies.h"
 #include "graph/cut_inside.h"
 #include "graph/state.h"
+#include "members/ready.h"
 #include "program/program.h"
 
 #include <stdlib.h>
@@ -130,7 +131,7 @@ static bool keep_members(const struct tsl_cut *cut, struct tsl_parts *parts)
     const struct tsl_command *c = cut->command;
     tsl_members members = TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < c->graph->n_ports; i++)
-        if (parts->of[i] > 0 && c->kernel->parts[i].combines)
+        if (parts->of[i] > 0 && c->kernel->parts[i].combines && tsl_ready_combines(c->graph->ports[i].member))
             tsl_members_add(&members, i);
     if (!tsl_cut_keep_parts(cut, parts, members))
         return false;

@@ -94,6 +94,13 @@ static char *map_pages(const struct tsl_data *data)
     return pages;
 }
 
+/* Not of one that isn't ready: the graph's lock would be held meanwhile. */
+static bool may_pin(const struct tsl_member *member, bool at_once)
+{
+    return member->caps.pins_host && (!at_once || member->caps.pins_at_once) && !tsl_member_is_lost(member) &&
+           tsl_member_is_ready(member);
+}
+
 /* Memory that a member pins, and that is aligned as all members ask; NULL: none. at_once: of members that can always
  * say, which is asked under the graph's lock, too. */
 static struct tsl_mem *pin(const struct tsl_context *context, size_t size, bool at_once, void **host)
@@ -101,8 +108,7 @@ static struct tsl_mem *pin(const struct tsl_context *context, size_t size, bool 
     for (unsigned i = 0; i < context->n_members && !tsl_forked(); i++) {
         struct tsl_member *member = context->members[i];
         struct tsl_mem *mem;
-        if (!member->caps.pins_host || (at_once && !member->caps.pins_at_once) || tsl_member_is_lost(member) ||
-            member->driver->host_alloc(member, size, host, &mem))
+        if (!may_pin(member, at_once) || member->driver->host_alloc(member, size, host, &mem))
             continue;
         if ((uintptr_t)*host % alignment(context) == 0)
             return mem;

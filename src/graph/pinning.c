@@ -20,6 +20,12 @@
 
 static struct tsl_worker pinning_worker = TSL_VENDORS_WORKER("tesela-pin");
 
+static bool may_pin(const struct tsl_member *member, const struct tsl_data *data)
+{
+    return member->caps.register_from && data->size >= member->caps.register_from && !tsl_member_is_lost(member) &&
+           tsl_member_is_ready(member);
+}
+
 /* Pins the memory, by the first member that will; NULL: none does. Without the lock. */
 static struct tsl_mem *pin(struct tsl_data *data)
 {
@@ -27,8 +33,7 @@ static struct tsl_mem *pin(struct tsl_data *data)
     for (unsigned i = 0; i < context->n_members; i++) {
         struct tsl_member *member = context->members[i];
         struct tsl_mem *mem;
-        if (member->caps.register_from && data->size >= member->caps.register_from && !tsl_member_is_lost(member) &&
-            member->driver->host_register(member, data->host, data->size, &mem) == CL_SUCCESS)
+        if (may_pin(member, data) && member->driver->host_register(member, data->host, data->size, &mem) == CL_SUCCESS)
             return mem;
     }
     return NULL;

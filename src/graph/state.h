@@ -49,6 +49,10 @@ struct tsl_graph {
     uint64_t cut_id, cut_end_ns; /* the last cut launch of which it is known when it ended; 0: none */
     struct tsl_scratch_list scratch, dead_scratch; /* scratch.h */
     unsigned n_scratch;
+    struct {
+        bool all, begun;              /* all members are ready; a thread of ours sees to it */
+        double ran_ns;                /* how long launches of some size ran */
+    } readiness;                      /* readiness.h */
     bool cuts_always;                 /* launches are cut even with one member (cut.h) */
     bool spreads;                     /* launches are cut by the rung `domain`, too */
     struct tsl_checks *checks;        /* TESELA_CHECK=coherence (coherence.h), owned; NULL: off */

@@ -8,6 +8,7 @@
 #include "driver/config.h"
 #include "driver/report.h"
 #include "members/choose.h"
+#include "members/ready.h"
 #include "opencl/opencl_driver.h"
 
 #include <pthread.h>
@@ -348,6 +349,7 @@ void tsl_members_reset(void)
 {
     struct tsl_found_list *list = &registry.list;
 
+    tsl_ready_forget();
     pthread_mutex_lock(&registry.lock);
     for (unsigned i = 0; i < registry.n_members; i++)
         registry.members[i]->driver->close(registry.members[i]);

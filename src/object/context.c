@@ -1,8 +1,10 @@
 #include "object/context.h"
 
 #include "base/fork.h"
+#include "base/settings.h"
 #include "graph/life.h"
 #include "members/members.h"
+#include "members/ready.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +81,25 @@ static bool keep_members(struct tsl_context *context, struct tsl_member *const *
     return context->members;
 }
 
+/* Where the user says so, or says what all members are to do. */
+static bool needs_all(void)
+{
+    const struct tsl_settings *settings = tsl_settings();
+    bool shares = settings->policy != TSL_POLICY_AUTO && settings->policy != TSL_POLICY_MODEL &&
+                  settings->policy != TSL_POLICY_FASTEST;
+
+    return settings->open == TSL_OPEN_ALL || shares || tsl_split_always(settings->split) ||
+           settings->reproducible == TSL_REPRODUCIBLE_YES;
+}
+
+/* Others are made ready when there is work for them. CL_DEVICE_NOT_AVAILABLE: none can be. */
+static cl_int make_members_ready(const struct tsl_context *context)
+{
+    if (needs_all())
+        tsl_ready_all(context->members, context->n_members);
+    return tsl_ready_first(context->members, context->n_members);
+}
+
 cl_int tsl_context_create(const cl_context_properties *properties, size_t n_properties,
                           struct tsl_device *const *devices, cl_uint n_devices, struct tsl_context **result)
 {
@@ -97,6 +118,8 @@ cl_int tsl_context_create(const cl_context_properties *properties, size_t n_prop
     tsl_lock_init(&context->lock);
     if (keep_properties(context, properties, n_properties) && keep_devices(context, devices, n_devices) &&
         keep_members(context, members, n_members))
+        error = make_members_ready(context);
+    if (error == CL_SUCCESS)
         error = tsl_graph_create(context, &context->graph);
     if (error) {
         tsl_object_release(&context->object);

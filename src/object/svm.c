@@ -62,13 +62,15 @@ static size_t alignment_of(const struct tsl_context *context, size_t wanted, tsl
 static bool get_memory(const struct tsl_context *context, cl_svm_mem_flags flags, size_t align, struct tsl_svm *svm)
 {
     const struct tsl_svm_request request = {.flags = flags, .size = svm->size, .alignment = align};
+    unsigned n = context->n_members;
     void *host = NULL;
     bool given = true;
 
-    for (unsigned i = 0; tsl_members_reach(svm->members, i); i++) {
-        struct tsl_member *member = context->members[i];
+    for (unsigned k = 0; k < 2 * n; k++) { /* Those that are ready come first. */
+        struct tsl_member *member = context->members[k % n];
 
-        if (!tsl_members_has(svm->members, i) || !tsl_shared_memory_is_own(member))
+        if (!tsl_members_has(svm->members, k % n) || !tsl_shared_memory_is_own(member) ||
+            tsl_member_is_ready(member) != (k < n))
             continue;
         given = !member->driver->svm_alloc(member, &request, &host, &svm->mem);
         svm->begin = host;

@@ -8,6 +8,7 @@
 #include "facts/il.h"
 #include "footprint/cache.h"
 #include "footprint/joint.h"
+#include "members/ready.h"
 #include "program/arguments.h"
 
 #include <stdlib.h>
@@ -195,8 +196,9 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
         kernel->facts = &part->facts;
     read_limits(&part->limits, member->path, built);
     part->windows = member->driver->windows_ok(part->kernel, &part->facts);
-    part->combines = part->windows && wants_combine(kernel->program->context, &part->facts) &&
-                     member->driver->can_combine && member->driver->can_combine(member);
+    part->combines = part->windows && wants_combine(kernel->program->context, &part->facts);
+    if (part->combines)
+        tsl_ready_ask_combine(member);
     kernel->no_arg_info |= built->no_arg_info;
     if (part->limits.parameter_size > kernel->parameter_size)
         kernel->parameter_size = part->limits.parameter_size;

@@ -184,8 +184,7 @@ struct tsl_kernel_part {
     struct tsl_footprint_cache *footprints; /* what launches touched lately; owned; NULL: not asked yet. Under the
                                              * graph's lock */
     bool windows;  /* a launch on the member may be cut into windows: windows_ok of its driver, asked once */
-    bool combines; /* its launches may need joints (footprint/joint.h), for which the member was made ready: can_combine
-                    */
+    bool combines; /* its launches may need joints (footprint/joint.h): the member is asked whether it combines */
     bool has_run;  /* a launch on the member has ended well; under the graph's lock */
 };
 

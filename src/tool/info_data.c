@@ -2,6 +2,7 @@
 
 #include "base/settings.h"
 #include "members/members.h"
+#include "members/ready.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -52,9 +53,13 @@ static void add_members(cJSON *info)
     unsigned n = 0;
     struct tsl_member *const *members = tsl_members_open(&n);
 
+    tsl_ready_all(members, n);
     for (unsigned i = 0; i < n; i++) {
-        cJSON *object = describe_path(members[i]->path);
+        cJSON *object;
 
+        if (tsl_member_is_lost(members[i]))
+            continue;
+        object = describe_path(members[i]->path);
         cJSON_AddNumberToObject(object, "index", members[i]->index);
         cJSON_AddNumberToObject(object, "used_memory_size", (double)members[i]->caps.memory_size);
         cJSON_AddBoolToObject(object, "zero_copy", members[i]->caps.zero_copy);
@@ -74,6 +79,18 @@ static void add_empty(cJSON *array, const struct tsl_found_list *found)
     }
 }
 
+static bool serves(const struct tsl_found *row)
+{
+    return row->member && !tsl_member_is_lost(row->member);
+}
+
+static const char *why_left_out(const struct tsl_found *row)
+{
+    if (row->member)
+        return "it could not be opened";
+    return row->why_not ? row->why_not : row->path.why_not;
+}
+
 /* A path that is used but has no member failed to open: since tsl_members_open its row says why. */
 static void add_left_out(cJSON *info)
 {
@@ -85,10 +102,10 @@ static void add_left_out(cJSON *info)
         const struct tsl_found *row = &found->rows[i];
         cJSON *object;
 
-        if (row->member)
+        if (serves(row))
             continue;
         object = describe_path(&row->path);
-        add_text(object, "why", row->why_not ? row->why_not : row->path.why_not);
+        add_text(object, "why", why_left_out(row));
         cJSON_AddItemToArray(left_out, object);
     }
     for (unsigned i = 0; i < found->n_problems; i++)

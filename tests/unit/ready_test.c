@@ -1,0 +1,480 @@
+/* Members that take long to open: a program waits for one of them, whatever their number. The others get work when they
+ * are ready, and fail, or are left alone, without harm. With real threads and times. */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
+/* variant: all TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_OPEN=all */
+/* variant: always TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_SPLIT=always */
+/* variant: fastest TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=fastest */
+#include "base/clock.h"
+#include "base/settings.h"
+#include "child.h"
+#include "core_end.h"
+#include "footprint_bed.h"
+#include "graph/graph.h"
+#include "members/ready.h"
+#include "object/context.h"
+#include "program/launch.h"
+#include "test.h"
+
+#include <time.h>
+
+#define MS      UINT64_C(1000000)
+#define SIZE    1024u /* work-items of a launch, and bytes of a buffer */
+#define ITEM_NS (10 * MS / SIZE)
+
+static struct tsl_context *context;
+static struct tsl_queue *queue;
+static struct tsl_program *program;
+static struct tsl_kernel *kernel;
+static struct tsl_buffer *buffer;
+
+/* ---- A program --------------------------------------------------------------------------------------------------- */
+
+static void fill_body(const struct tsl_fake_run *run)
+{
+    uint32_t value;
+
+    memcpy(&value, run->args[1].value, sizeof value);
+    memset((unsigned char *)run->args[0].ptr + run->first[0], (int)value, run->end[0] - run->first[0]);
+}
+
+static void name_kernel(void)
+{
+    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
+    static struct bed bed;
+
+    bed_begin(&bed, 2);
+    bed_access(&bed, 0, TSL_ACCESS_WRITE, 1, bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 0));
+    tsl_fake_kernel("fill", fill_body, 2, kinds, (const unsigned[]){TSL_MAY_WRITE, 0});
+    tsl_fake_kernel_traits("fill", &(struct tsl_fake_traits){.footprint = &bed.footprint});
+}
+
+static struct tsl_fake_setup setup_of(unsigned n, uint64_t opens_ns)
+{
+    struct tsl_fake_setup setup = {.n_members = n, .threads = true};
+
+    for (unsigned i = 0; i < n; i++)
+        setup.members[i] = (struct tsl_fake_member){
+            .name = "fake", .item_ns = ITEM_NS, .gates = true, .opens_later = true, .opens_ns = opens_ns};
+    return setup;
+}
+
+static void begin_fake(const struct tsl_fake_setup *setup)
+{
+    name_kernel();
+    tsl_fake_begin(setup);
+    tsl_members_register(&tsl_fake_driver);
+}
+
+static void begin_program(void)
+{
+    static const char *text = "kernel fill a,s\n";
+    static const unsigned char zeros[SIZE];
+    struct tsl_device *device = tsl_device_root();
+
+    assert_int_equal(tsl_context_create(NULL, 0, &device, 1, &context), CL_SUCCESS);
+    assert_int_equal(tsl_queue_create(context, device, 0, NULL, 0, &queue), CL_SUCCESS);
+    assert_int_equal(tsl_program_create_source(context, 1, &text, NULL, &program), CL_SUCCESS);
+    assert_int_equal(tsl_program_build(program, NULL, "", NULL, NULL), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_create(program, "fill", &kernel), CL_SUCCESS);
+    assert_int_equal(tsl_buffer_create(context, CL_MEM_COPY_HOST_PTR, SIZE, (void *)(uintptr_t)zeros, NULL, &buffer),
+                     CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
+}
+
+static void end_program(void)
+{
+    tsl_object_release(&buffer->object);
+    tsl_object_release(&kernel->object);
+    tsl_object_release(&program->object);
+    tsl_queue_let_go(queue);
+    tsl_object_release(&queue->object);
+    tsl_object_release(&context->object);
+    end_core();
+}
+
+static void launch(uint32_t value)
+{
+    struct tsl_window window = {.work_dim = 1, .global_size = {SIZE, 1, 1}, .whole = true};
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_NDRANGE_KERNEL};
+
+    assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof value, &value), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
+}
+
+static void launch_and_wait(uint32_t value)
+{
+    launch(value);
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+}
+
+static void assert_filled(unsigned char value)
+{
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    struct tsl_box_copy box = {.region = {SIZE, 1, 1},
+                               .src_row_pitch = SIZE,
+                               .src_slice_pitch = SIZE,
+                               .dst_row_pitch = SIZE,
+                               .dst_slice_pitch = SIZE};
+    unsigned char bytes[SIZE];
+
+    assert_int_equal(tsl_enqueue_read(&e, buffer, bytes, &box), CL_SUCCESS);
+    for (unsigned i = 0; i < SIZE; i++)
+        assert_int_equal(bytes[i], value);
+}
+
+static uint64_t prepared(unsigned member)
+{
+    return tsl_fake_counts(member).calls[TSL_FAKE_PREPARE];
+}
+
+static uint64_t ran(unsigned member)
+{
+    return tsl_fake_counts(member).did[TSL_FAKE_DID_LAUNCH];
+}
+
+/* No operation was given to a member that wasn't ready. */
+static void assert_no_stumble(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        assert_int_equal(tsl_fake_counts(i).calls[TSL_FAKE_STUMBLE], 0);
+}
+
+static bool is_ready(unsigned member)
+{
+    return tsl_member_is_ready(context->members[member]);
+}
+
+static void sleep_ms(unsigned ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
+}
+
+/* ---- Without a setting ------------------------------------------------------------------------------------------- */
+
+static uint64_t first_kernel_ns(unsigned n)
+{
+    struct tsl_fake_setup setup = setup_of(n, 100 * MS);
+    uint64_t began_ns = tsl_clock_ns(), ns;
+
+    begin_fake(&setup);
+    begin_program();
+    launch_and_wait(1);
+    ns = tsl_clock_ns() - began_ns;
+    assert_filled(1);
+    assert_int_equal(prepared(0), 1);
+    for (unsigned i = 1; i < n; i++)
+        assert_int_equal(prepared(i), 0);
+    assert_no_stumble(n);
+    end_program();
+    return ns;
+}
+
+static void test_the_first_kernel_waits_for_one_member(void **state)
+{
+    uint64_t one_ns = first_kernel_ns(1), eight_ns = first_kernel_ns(8);
+
+    (void)state;
+    print_message("first kernel: %.1f ms with one member, %.1f ms with eight\n", (double)one_ns / 1e6,
+                  (double)eight_ns / 1e6);
+    assert_true(one_ns >= 100 * MS);
+    assert_true(eight_ns < one_ns + 90 * MS); /* Not even one member more; sanitizers take their time. */
+}
+
+static void test_the_fastest_is_first(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(3, MS);
+
+    (void)state;
+    setup.members[1].speed = 10;
+    begin_fake(&setup);
+    begin_program();
+    launch_and_wait(2);
+    assert_int_equal(ran(1), 1);
+    assert_true(is_ready(1) && !is_ready(0) && !is_ready(2));
+    assert_filled(2);
+    assert_no_stumble(3);
+    end_program();
+}
+
+/* Launches until the others are ready, and some more. */
+static void work(unsigned n_more, uint32_t *value)
+{
+    bool ready = false;
+
+    for (unsigned i = 0; i < 400 && !ready; i++) {
+        launch_and_wait(++*value);
+        ready = true;
+        for (unsigned k = 0; k < context->n_members; k++)
+            ready &= is_ready(k) || tsl_member_is_lost(context->members[k]);
+    }
+    assert_true(ready);
+    for (unsigned i = 0; i < n_more; i++)
+        launch_and_wait(++*value);
+}
+
+static void test_others_join(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(3, 30 * MS);
+    uint32_t value = 0;
+
+    (void)state;
+    begin_fake(&setup);
+    begin_program();
+    for (unsigned i = 0; i < 3; i++)
+        launch_and_wait(++value);
+    assert_int_equal(prepared(1) + prepared(2), 0); /* 30 ms of 60. */
+    work(8, &value);
+    assert_true(ran(1) > 0 && ran(2) > 0);
+    assert_filled((unsigned char)value);
+    assert_no_stumble(3);
+    end_program();
+}
+
+/* What was enqueued before the others were ready is theirs, too. */
+static void test_a_long_queue_is_shared(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(2, 20 * MS);
+
+    (void)state;
+    begin_fake(&setup);
+    begin_program();
+    for (uint32_t i = 1; i <= 60; i++)
+        launch(i);
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    assert_true(ran(1) > 0);
+    assert_filled(60);
+    assert_no_stumble(2);
+    end_program();
+}
+
+/* Small launches are no reason. */
+static void test_small_launches_open_nothing(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(2, 100 * MS);
+
+    (void)state;
+    setup.members[0].item_ns = setup.members[1].item_ns = 1;
+    begin_fake(&setup);
+    begin_program();
+    for (uint32_t i = 1; i <= 200; i++)
+        launch(i);
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    assert_filled(200);
+    assert_int_equal(prepared(1), 0);
+    end_program();
+}
+
+static void test_one_that_fails_is_left_out(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(3, 10 * MS);
+    uint32_t value = 0;
+
+    (void)state;
+    begin_fake(&setup);
+    tsl_fake_fail_call(1, TSL_FAKE_PREPARE, 1, CL_OUT_OF_RESOURCES);
+    begin_program();
+    work(8, &value);
+    assert_true(tsl_member_is_lost(context->members[1]));
+    assert_int_equal(ran(1), 0);
+    assert_true(ran(2) > 0);
+    assert_filled((unsigned char)value);
+    assert_no_stumble(3);
+    end_program();
+}
+
+static void test_the_next_is_taken_if_the_first_fails(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(2, MS);
+
+    (void)state;
+    begin_fake(&setup);
+    tsl_fake_fail_call(0, TSL_FAKE_PREPARE, 1, CL_OUT_OF_RESOURCES);
+    begin_program();
+    launch_and_wait(5);
+    assert_int_equal(ran(1), 1);
+    assert_filled(5);
+    end_program();
+}
+
+static void test_without_any_there_is_no_context(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(2, MS);
+    struct tsl_device *device = tsl_device_root();
+
+    (void)state;
+    begin_fake(&setup);
+    for (unsigned i = 0; i < 2; i++)
+        tsl_fake_fail_call(i, TSL_FAKE_PREPARE, 1, CL_OUT_OF_RESOURCES);
+    assert_int_equal(tsl_context_create(NULL, 0, &device, 1, &context), CL_DEVICE_NOT_AVAILABLE);
+    end_core();
+}
+
+/* A kernel that only one of the others can run. */
+static void test_work_that_needs_it_opens_it(void **state)
+{
+    struct tsl_window window = {.work_dim = 1, .global_size = {SIZE, 1, 1}, .whole = true};
+    struct tsl_fake_setup setup = setup_of(2, 5 * MS);
+    struct tsl_enqueue e = {.type = CL_COMMAND_NDRANGE_KERNEL};
+    uint32_t value = 9;
+
+    (void)state;
+    begin_fake(&setup);
+    begin_program();
+    e.queue = queue;
+    assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof value, &value), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, 2), CL_SUCCESS);
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    assert_int_equal(ran(1), 1);
+    assert_filled(9);
+    end_program();
+}
+
+/* ---- The process's end, and forks -------------------------------------------------------------------------------- */
+
+#define LONG_MS 400u
+
+/* Three members are to be opened; the thread is at the first of them. */
+static void be_opening(void)
+{
+    struct tsl_fake_setup setup = setup_of(4, LONG_MS * MS);
+
+    setup.members[0].opens_ns = 0;
+    begin_fake(&setup);
+    begin_program();
+    tsl_ready_later(context->members, context->n_members);
+    sleep_ms(50);
+    must(prepared(1) == 1 && !is_ready(1));
+}
+
+static void exit_while_opening(void)
+{
+    be_opening();
+    exit(3);
+}
+
+static void test_exit_waits_for_no_more_than_one(void **state)
+{
+    uint64_t began_ns = tsl_clock_ns(), ns;
+
+    (void)state;
+    assert_int_equal(ending(exit_while_opening), 3);
+    ns = tsl_clock_ns() - began_ns;
+    assert_true(ns < 2 * LONG_MS * MS);
+}
+
+/* The child has no thread that opens, and must not wait for one. */
+static void fork_while_opening(void)
+{
+    struct tsl_device *device = tsl_device_root();
+    struct tsl_context *mine;
+    uint32_t value = 0;
+    int status;
+    pid_t pid;
+
+    be_opening();
+    pid = fork();
+    if (pid == 0) {
+        alarm(20);
+        tsl_ready_later(context->members, context->n_members);
+        must(tsl_context_create(NULL, 0, &device, 1, &mine) == CL_DEVICE_NOT_AVAILABLE);
+        exit(4);
+    }
+    must(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 4);
+    work(0, &value);
+    end_program();
+    exit(5);
+}
+
+static void test_fork_while_opening(void **state)
+{
+    (void)state;
+    assert_int_equal(ending(fork_while_opening), 5);
+}
+
+/* A context that goes away while its members are opened. */
+static void end_while_opening(void)
+{
+    be_opening();
+    end_program();
+    exit(6);
+}
+
+static void test_a_context_ends_while_opening(void **state)
+{
+    (void)state;
+    assert_int_equal(ending(end_while_opening), 6);
+}
+
+/* ---- With settings ----------------------------------------------------------------------------------------------- */
+
+static void test_all_are_opened(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(3, MS);
+
+    (void)state;
+    begin_fake(&setup);
+    begin_program();
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(is_ready(i) && prepared(i) == 1);
+    launch_and_wait(1);
+    assert_filled(1);
+    assert_no_stumble(3);
+    end_program();
+}
+
+static void test_only_the_fastest_is_opened(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(2, MS);
+
+    (void)state;
+    setup.members[1].speed = 2;
+    begin_fake(&setup);
+    begin_program();
+    for (uint32_t i = 1; i <= 10; i++)
+        launch_and_wait(i);
+    assert_true(is_ready(1) && !is_ready(0));
+    assert_filled(10);
+    end_program();
+}
+
+static int run_auto(void)
+{
+    const struct CMUnitTest tests[] = {
+        /* Those that fork come first, while there are no other threads. */
+        cmocka_unit_test(test_exit_waits_for_no_more_than_one),
+        cmocka_unit_test(test_fork_while_opening),
+        cmocka_unit_test(test_a_context_ends_while_opening),
+        cmocka_unit_test(test_the_first_kernel_waits_for_one_member),
+        cmocka_unit_test(test_the_fastest_is_first),
+        cmocka_unit_test(test_others_join),
+        cmocka_unit_test(test_a_long_queue_is_shared),
+        cmocka_unit_test(test_small_launches_open_nothing),
+        cmocka_unit_test(test_one_that_fails_is_left_out),
+        cmocka_unit_test(test_the_next_is_taken_if_the_first_fails),
+        cmocka_unit_test(test_without_any_there_is_no_context),
+        cmocka_unit_test(test_work_that_needs_it_opens_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+static int run_all(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_are_opened)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+static int run_fastest(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_only_the_fastest_is_opened)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    if (tsl_settings()->open == TSL_OPEN_ALL || tsl_split_always(tsl_settings()->split))
+        return run_all();
+    return tsl_settings()->policy == TSL_POLICY_FASTEST ? run_fastest() : run_auto();
+}
