@@ -9,6 +9,7 @@ const struct tsl_driver tsl_cuda_driver = {
     .name = "cuda",
     .probe = tsl_cuda_probe,
     .open = tsl_cuda_open,
+    .prepare = tsl_cuda_prepare,
     .close = tsl_cuda_close,
     .info = tsl_cuda_info,
     .lane_create = tsl_cuda_lane_create,

@@ -2,7 +2,8 @@
  * Inside the CUDA bridge: its members, lanes, memory and fences. How it works: docs/dev/cuda.md; in which order to
  * read: README.md. What a file gives to the others is in the header of its name.
  *
- * Locks, outermost first: lane->lock; member->dues_lock, clock_lock and pipeline_lock, none of them under another; then
+ * Locks, outermost first: member->ready_lock, then late_lock, while a member is made ready, which any call of CUDA may
+ * begin with; lane->lock; member->dues_lock, clock_lock and pipeline_lock, none of them under another; then
  * the leaves member->lock, member->pool_lock, pipeline->lock and those of region.c, spread.c and svm.c.
  * member->memory_lock stands alone. CUDA may be called under any but the leaves; the function of a fence_notify is
  * called under none.
@@ -29,6 +30,7 @@ struct tsl_cuda_fence;
 struct tsl_cuda_lane;
 struct tsl_cuda_piece;
 struct tsl_cuda_pipeline;
+struct tsl_cuda_program;
 
 /* What probe() learns of a GPU; path->priv. Lives as long as the process. */
 struct tsl_cuda_gpu {
@@ -42,6 +44,7 @@ struct tsl_cuda_gpu {
     int managed; /* memory that the host and kernels share, both at once */
     size_t memory_size, max_alloc_size;
     bool serves;     /* it can be a member */
+    bool exclusive;  /* one process has it at a time: whether this one can is only known when it has it */
     int maps_memory; /* CUDA maps its memory where it is asked to */
     unsigned domain; /* GPUs with the same number > 0 see memory that is spread over them */
     bool domain_atomics;
@@ -66,12 +69,19 @@ struct tsl_cuda_epoch {
 struct tsl_cuda_member {
     struct tsl_member base;
     const struct tsl_cuda_gpu *gpu;
-    CUcontext context; /* the primary one, retained from open to close */
+    CUcontext context; /* the primary one, retained from when the member is made ready to close; NULL: not yet */
     CUmemoryPool pool;
     CUstream memory_stream;      /* of allocations alone, so it is idle between calls */
     pthread_mutex_t memory_lock; /* one allocation at a time */
     unsigned slot;               /* among the open members of this driver */
-    atomic_uint peers;           /* bits of slots: those that reach our memory, and whose we reach */
+    bool joined;                 /* its pool is there for others; guarded by the lock of peers (memory.c) */
+
+    pthread_mutex_t ready_lock; /* held while the member is made ready */
+    pthread_mutex_t late_lock;  /* guards what is late (program.h) */
+    pthread_cond_t late_loaded;
+    LIST_HEAD(, tsl_cuda_program) late;
+
+    atomic_uint peers; /* bits of slots: those that reach our memory, and whose we reach */
 
     /* Profiling. */
     struct tsl_clock_map clock;

@@ -8,6 +8,7 @@
 #include "cuda_bridge/operations.h"
 #include "cuda_bridge/piece.h"
 #include "cuda_bridge/pipeline.h"
+#include "cuda_bridge/program.h"
 #include "cuda_bridge/svm.h"
 
 #include "base/log.h"
@@ -28,16 +29,26 @@
 
 /* ---- Contexts and errors ----------------------------------------------------------------------------------------- */
 
-cl_int tsl_cuda_enter(struct tsl_cuda_member *member)
+/* The member that this thread is making ready. */
+static _Thread_local struct tsl_cuda_member *preparing;
+
+cl_int tsl_cuda_enter_open(struct tsl_cuda_member *member)
 {
     if (tsl_member_is_lost(&member->base))
         return CL_DEVICE_NOT_AVAILABLE;
     return tsl_cuda_error(member, tsl_cu.cuCtxPushCurrent_v2(member->context));
 }
 
+cl_int tsl_cuda_enter(struct tsl_cuda_member *member)
+{
+    if (!tsl_member_is_ready(&member->base) && preparing != member && tsl_cuda_prepare(&member->base))
+        return CL_DEVICE_NOT_AVAILABLE;
+    return tsl_cuda_enter_open(member);
+}
+
 bool tsl_cuda_enter_anyway(struct tsl_cuda_member *member)
 {
-    return tsl_cu.cuCtxPushCurrent_v2(member->context) == CUDA_SUCCESS;
+    return member->context && tsl_cu.cuCtxPushCurrent_v2(member->context) == CUDA_SUCCESS;
 }
 
 void tsl_cuda_leave(struct tsl_cuda_member *member)
@@ -350,6 +361,10 @@ static void init_locks(struct tsl_cuda_member *m)
     pthread_mutex_init(&m->dues_lock, NULL);
     pthread_mutex_init(&m->lock, NULL);
     pthread_mutex_init(&m->pipeline_lock, NULL);
+    pthread_mutex_init(&m->ready_lock, NULL);
+    pthread_mutex_init(&m->late_lock, NULL);
+    pthread_cond_init(&m->late_loaded, NULL);
+    LIST_INIT(&m->late);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&m->changed, &attr);
@@ -366,6 +381,9 @@ static void finish_locks(struct tsl_cuda_member *m)
     tsl_clock_map_finish(&m->clock);
     pthread_cond_destroy(&m->kicked);
     pthread_cond_destroy(&m->changed);
+    pthread_cond_destroy(&m->late_loaded);
+    pthread_mutex_destroy(&m->late_lock);
+    pthread_mutex_destroy(&m->ready_lock);
     pthread_mutex_destroy(&m->pipeline_lock);
     pthread_mutex_destroy(&m->lock);
     pthread_mutex_destroy(&m->dues_lock);
@@ -397,37 +415,114 @@ static void destroy_things(struct tsl_cuda_member *m)
         tsl_cu.cuStreamDestroy_v2(m->clock_stream);
     if (m->pool)
         tsl_cu.cuMemPoolDestroy(m->pool);
+    m->memory_stream = m->clock_stream = NULL;
+    m->pool = NULL;
 }
+
+/* Why a member couldn't be made ready: a part of a sentence. */
+struct why {
+    char words[256];
+};
 
 /* The error of a call without which the member can't be opened. */
-static cl_int say_why(struct tsl_cuda_member *m, const char *call, CUresult result)
+static cl_int say_why(const char *call, CUresult result, struct why *why)
 {
-    if (result)
-        tsl_driver_report_why("%s: CUDA error %u, %s", call, result, words(result));
-    return tsl_cuda_error(m, result);
+    if (!result)
+        return CL_SUCCESS;
+    snprintf(why->words, sizeof(why->words), "%s: CUDA error %u, %s", call, result, words(result));
+    return CL_OUT_OF_RESOURCES;
 }
 
-static cl_int make_things(struct tsl_cuda_member *m)
+static cl_int make_things(struct tsl_cuda_member *m, struct why *why)
 {
-    cl_int error = tsl_cuda_enter(m);
+    cl_int error = tsl_cuda_enter_open(m);
 
     if (error)
         return error;
-    error = say_why(m, "cuMemPoolCreate", create_pool(m));
+    error = say_why("cuMemPoolCreate", create_pool(m), why);
     if (!error)
-        error = say_why(m, "cuStreamCreate", tsl_cu.cuStreamCreate(&m->memory_stream, CU_STREAM_NON_BLOCKING));
+        error = say_why("cuStreamCreate", tsl_cu.cuStreamCreate(&m->memory_stream, CU_STREAM_NON_BLOCKING), why);
     if (!error)
-        error = say_why(m, "cuStreamCreate", tsl_cu.cuStreamCreate(&m->clock_stream, CU_STREAM_NON_BLOCKING));
+        error = say_why("cuStreamCreate", tsl_cu.cuStreamCreate(&m->clock_stream, CU_STREAM_NON_BLOCKING), why);
     if (error)
         destroy_things(m);
     tsl_cuda_leave(m);
     return error;
 }
 
+static cl_int make_context(struct tsl_cuda_member *m, struct why *why)
+{
+    CUcontext context = NULL;
+    CUresult result = tsl_cu.cuDevicePrimaryCtxRetain(&context, m->gpu->device);
+    cl_int error;
+
+    if (result)
+        return say_why("cuDevicePrimaryCtxRetain", result, why);
+    m->context = context;
+    error = make_things(m, why);
+    if (error) {
+        m->context = NULL;
+        tsl_cu.cuDevicePrimaryCtxRelease_v2(m->gpu->device);
+    }
+    return error;
+}
+
+/* ready_lock is held. What was made stays until the member is closed, also if its programs can't be loaded. */
+static cl_int make_ready_locked(struct tsl_cuda_member *m, struct why *why)
+{
+    cl_int error = make_context(m, why);
+
+    if (error)
+        return error;
+    tsl_cuda_peers_join(m);
+    preparing = m;
+    error = tsl_cuda_programs_catch_up(m);
+    preparing = NULL;
+    if (error)
+        snprintf(why->words, sizeof(why->words), "its programs can't be loaded (error %d)", error);
+    return error;
+}
+
+static cl_int make_ready(struct tsl_cuda_member *m, struct why *why)
+{
+    cl_int error = CL_SUCCESS;
+
+    pthread_mutex_lock(&m->ready_lock);
+    if (!tsl_member_is_ready(&m->base)) {
+        error = tsl_member_is_lost(&m->base) ? CL_DEVICE_NOT_AVAILABLE : make_ready_locked(m, why);
+    }
+    pthread_mutex_unlock(&m->ready_lock);
+    return error;
+}
+
+cl_int tsl_cuda_prepare(struct tsl_member *member)
+{
+    struct why why = {"no words for it"};
+    char sentence[sizeof(why) + 32];
+
+    if (make_ready(tsl_cuda_member(member), &why) == CL_SUCCESS)
+        return CL_SUCCESS;
+    snprintf(sentence, sizeof(sentence), "it could not be opened (%s)", why.words);
+    tsl_member_lose(member, sentence);
+    return CL_DEVICE_NOT_AVAILABLE;
+}
+
+static void free_member(struct tsl_cuda_member *m)
+{
+    if (m->context)
+        tsl_cu.cuDevicePrimaryCtxRelease_v2(m->gpu->device);
+    tsl_combine_kernels_finish(&m->combine);
+    tsl_gather_kernels_finish(&m->gather);
+    finish_locks(m);
+    free(atomic_load(&m->base.lost_why));
+    free(m);
+}
+
+/* A GPU that may be another process's is made ready at once: the program isn't told of one that it can't have. */
 cl_int tsl_cuda_open(const struct tsl_path *path, struct tsl_member **member)
 {
     struct tsl_cuda_member *m = calloc(1, sizeof(*m));
-    CUresult result;
+    struct why why = {""};
     cl_int error;
 
     if (!m)
@@ -436,43 +531,32 @@ cl_int tsl_cuda_open(const struct tsl_path *path, struct tsl_member **member)
     m->base.path = path;
     m->gpu = path->priv;
     fill_caps(m->gpu, &m->base.caps);
-    result = tsl_cu.cuDevicePrimaryCtxRetain(&m->context, m->gpu->device);
-    if (result) {
-        error = say_why(m, "cuDevicePrimaryCtxRetain", result);
-        free(m);
-        return error;
-    }
+    atomic_store(&m->base.unready, true);
     init_locks(m);
     tsl_cuda_pieces_init(m);
     tsl_combine_kernels_init(&m->combine);
     tsl_gather_kernels_init(&m->gather);
-    error = make_things(m);
-    if (error)
-        goto no_things;
-    tsl_cuda_peers_join(m);
+    tsl_cuda_take_slot(m);
+    error = m->gpu->exclusive ? make_ready(m, &why) : CL_SUCCESS;
+    if (error) {
+        tsl_driver_report_why("%s", why.words);
+        tsl_cuda_give_slot(m);
+        free_member(m);
+        return error;
+    }
     *member = &m->base;
     return CL_SUCCESS;
-
-no_things:
-    tsl_combine_kernels_finish(&m->combine);
-    tsl_gather_kernels_finish(&m->gather);
-    finish_locks(m);
-    tsl_cu.cuDevicePrimaryCtxRelease_v2(m->gpu->device);
-    free(m);
-    return error;
 }
 
-void tsl_cuda_close(struct tsl_member *member)
+/* What was made when the member was made ready, and since. */
+static void destroy_all(struct tsl_cuda_member *m)
 {
-    struct tsl_cuda_member *m = tsl_cuda_member(member);
     bool entered;
 
-    tsl_combine_kernels_finish(&m->combine);
-    tsl_gather_kernels_finish(&m->gather);
     tsl_cuda_bridge_stop(m);
     entered = tsl_cuda_enter_anyway(m); /* Our own memory is freed in any case. */
     tsl_cuda_pipeline_destroy(m->pipeline);
-    tsl_cuda_peers_leave(m);
+    tsl_cuda_give_slot(m);
     tsl_cuda_dues_run(m, UINT64_MAX);
     tsl_cuda_fences_finish(m);
     tsl_cuda_epoch_put(m, m->epoch);
@@ -484,7 +568,17 @@ void tsl_cuda_close(struct tsl_member *member)
     destroy_things(m);
     if (entered)
         tsl_cuda_leave(m);
-    tsl_cu.cuDevicePrimaryCtxRelease_v2(m->gpu->device);
+}
+
+void tsl_cuda_close(struct tsl_member *member)
+{
+    struct tsl_cuda_member *m = tsl_cuda_member(member);
+
+    tsl_combine_kernels_finish(&m->combine);
+    tsl_gather_kernels_finish(&m->gather);
+    destroy_all(m);
+    if (m->context)
+        tsl_cu.cuDevicePrimaryCtxRelease_v2(m->gpu->device);
     finish_locks(m);
     free(m);
 }

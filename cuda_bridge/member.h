@@ -5,8 +5,11 @@
 #include "cuda_bridge/internal.h"
 
 /* Makes the member's context the calling thread's, on top of what the application made current; leave() puts that back.
- * Every call of CUDA stands between the two. CL_DEVICE_NOT_AVAILABLE: the member is lost; nothing to leave. */
+ * Every call of CUDA stands between the two. A member that isn't ready is made so, which blocks.
+ * CL_DEVICE_NOT_AVAILABLE: the member is lost; nothing to leave. */
 cl_int tsl_cuda_enter(struct tsl_cuda_member *member);
+/* The same where it is known that the context is there, though the member may not be ready. */
+cl_int tsl_cuda_enter_open(struct tsl_cuda_member *member);
 void tsl_cuda_leave(struct tsl_cuda_member *member);
 /* As enter, to give back what the context holds: also if the member is lost, where CUDA answers with errors. False: the
  * context is gone, and leave() is not called. */

@@ -14,8 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pthread_mutex_t members_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct tsl_cuda_member *members[TSL_MAX_MEMBERS]; /* open ones; guarded by members_lock */
+static pthread_mutex_t members_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+static struct tsl_cuda_member *members[TSL_MAX_MEMBERS];         /* open ones; guarded by members_lock */
+
+/* Held while pools are opened to others, which may take long. */
+static pthread_mutex_t peers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Peers: whose pool may whom reach ---------------------------------------------------------------------------- */
 
@@ -35,36 +38,67 @@ static bool let_in(struct tsl_cuda_member *m, const struct tsl_cuda_member *othe
     return tsl_cu.cuMemPoolSetAccess(m->pool, &access, 1) == CUDA_SUCCESS;
 }
 
-void tsl_cuda_peers_join(struct tsl_cuda_member *member)
+static struct tsl_cuda_member *at_slot(unsigned slot)
+{
+    struct tsl_cuda_member *member;
+
+    pthread_mutex_lock(&members_lock);
+    member = members[slot];
+    pthread_mutex_unlock(&members_lock);
+    return member;
+}
+
+void tsl_cuda_take_slot(struct tsl_cuda_member *member)
 {
     unsigned slot = 0;
 
     pthread_mutex_lock(&members_lock);
-    while (slot < TSL_MAX_MEMBERS && members[slot])
+    while (slot + 1 < TSL_MAX_MEMBERS && members[slot])
         slot++;
-    if (slot < TSL_MAX_MEMBERS) {
-        members[slot] = member;
-        member->slot = slot;
-    }
-    for (unsigned i = 0; i < TSL_MAX_MEMBERS; i++) {
-        struct tsl_cuda_member *other = members[i];
+    members[slot] = member;
+    member->slot = slot;
+    pthread_mutex_unlock(&members_lock);
+}
 
-        if (!other || other == member || !let_in(member, other) || !let_in(other, member))
+void tsl_cuda_peers_join(struct tsl_cuda_member *member)
+{
+    pthread_mutex_lock(&peers_lock);
+    for (unsigned i = 0; i < TSL_MAX_MEMBERS; i++) {
+        struct tsl_cuda_member *other = at_slot(i);
+
+        if (!other || other == member || !other->joined || !let_in(member, other) || !let_in(other, member))
             continue;
         atomic_fetch_or(&member->peers, 1u << i);
         atomic_fetch_or(&other->peers, 1u << member->slot);
     }
-    pthread_mutex_unlock(&members_lock);
+    member->joined = true;
+    pthread_mutex_unlock(&peers_lock);
 }
 
-void tsl_cuda_peers_leave(struct tsl_cuda_member *member)
+void tsl_cuda_give_slot(struct tsl_cuda_member *member)
 {
+    pthread_mutex_lock(&peers_lock);
+    member->joined = false;
     pthread_mutex_lock(&members_lock);
     for (unsigned i = 0; i < TSL_MAX_MEMBERS; i++)
         if (members[i])
             atomic_fetch_and(&members[i]->peers, ~(1u << member->slot));
     members[member->slot] = NULL;
     pthread_mutex_unlock(&members_lock);
+    pthread_mutex_unlock(&peers_lock);
+}
+
+struct tsl_cuda_member *tsl_cuda_twin(const struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_member *twin = NULL;
+
+    pthread_mutex_lock(&members_lock);
+    for (unsigned i = 0; i < TSL_MAX_MEMBERS && !twin; i++)
+        if (members[i] && members[i] != member && members[i]->gpu->capability == member->gpu->capability &&
+            tsl_member_is_ready(&members[i]->base) && !tsl_member_is_lost(&members[i]->base))
+            twin = members[i];
+    pthread_mutex_unlock(&members_lock);
+    return twin;
 }
 
 bool tsl_cuda_reaches(const struct tsl_cuda_member *from, const struct tsl_cuda_member *to)

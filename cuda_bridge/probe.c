@@ -110,6 +110,7 @@ static void show(tsl_found_fn *found, void *arg, int ordinal, CUdevice device, i
     identify(device, &path.identity);
     reason = why_not(gpu);
     gpu->serves = !reason;
+    gpu->exclusive = ask(device, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) == CU_COMPUTEMODE_EXCLUSIVE_PROCESS;
     path.why_not = reason ? strdup(reason) : NULL;
     path.priv = gpu;
     found(arg, &path);

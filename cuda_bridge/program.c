@@ -2,58 +2,107 @@
 #include "cuda_bridge/program.h"
 #include "cuda_bridge/compile.h"
 #include "cuda_bridge/member.h"
+#include "cuda_bridge/memory.h"
+#include "cuda_bridge/module.h"
 #include "cuda_bridge/operations.h"
 
-#include "base/log.h"
 #include "compile_client/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_SIZE 8192
-
 /* ---- Loading ----------------------------------------------------------------------------------------------------- */
 
-/* CUDA takes option values as they are where they fit into a pointer. */
-static CUresult load_module(CUmodule *module, const char *ptx, char *log)
+/* False: the member got ready meanwhile. */
+static bool put_off(struct tsl_cuda_member *member, struct tsl_cuda_program *p)
 {
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)LOG_SIZE};
+    bool late;
 
-    log[0] = '\0';
-    return tsl_cu.cuModuleLoadDataEx(module, ptx, 2, options, values);
+    pthread_mutex_lock(&member->late_lock);
+    late = p->late = !tsl_member_is_ready(&member->base);
+    if (late)
+        LIST_INSERT_HEAD(&member->late, p, link);
+    pthread_mutex_unlock(&member->late_lock);
+    return late;
 }
 
-/* Says in *log what CUDA's own compiler said. */
-static cl_int load(struct tsl_cuda_member *member, const struct tsl_cuda_image *image, CUmodule *module, char **log)
+/* For a member that isn't ready the same code on a GPU of the same kind tells whether CUDA takes it. Without such a GPU
+ * the member is made ready. */
+static cl_int load(struct tsl_cuda_member *member, struct tsl_cuda_program *p, char **log)
 {
-    char *said = calloc(1, LOG_SIZE);
-    const char *name = "";
-    CUresult result;
-    cl_int error = said ? tsl_cuda_enter(member) : CL_OUT_OF_HOST_MEMORY;
+    struct tsl_cuda_member *twin = tsl_member_is_ready(&member->base) ? NULL : tsl_cuda_twin(member);
+    cl_int error = twin ? tsl_cuda_module_get(twin, &p->image, false, &p->twin, log) : CL_SUCCESS;
 
-    if (!error) {
-        result = load_module(module, image->data, said);
-        tsl_cuda_leave(member);
-        error = tsl_cuda_error(member, result);
-        tsl_cu.cuGetErrorName(result, &name);
-        if (error && result != CUDA_ERROR_OUT_OF_MEMORY && !tsl_member_is_lost(&member->base))
-            error = CL_BUILD_PROGRAM_FAILURE;
+    if (error || (twin && put_off(member, p)))
+        return error;
+    tsl_cuda_module_put(p->twin);
+    p->twin = NULL;
+    return tsl_cuda_module_get(member, &p->image, true, &p->module, log);
+}
+
+static cl_int resolve_locked(struct tsl_cuda_member *member, struct tsl_cuda_program *p,
+                             const struct tsl_cuda_module *module)
+{
+    struct tsl_cuda_about about;
+    struct tsl_cuda_kernel *k;
+    cl_int error = tsl_cuda_enter(member);
+
+    if (error)
+        return error;
+    while (!error && (k = LIST_FIRST(&p->late_kernels))) {
+        error = tsl_cuda_error(member, tsl_cuda_module_ask(module, k->facts->name, &about));
+        if (error)
+            break;
+        k->function = about.function;
+        k->late = false;
+        LIST_REMOVE(k, link);
     }
-    if (error && asprintf(log, "CUDA could not load the program: %s%s%s", name ? name : "", said && *said ? "\n" : "",
-                          said ? said : "") < 0)
-        *log = NULL;
-    free(said);
+    tsl_cuda_leave(member);
     return error;
 }
 
-static void unload(struct tsl_cuda_member *member, CUmodule module)
+/* The lock is given meanwhile. */
+static cl_int load_late_locked(struct tsl_cuda_member *member, struct tsl_cuda_program *p)
 {
-    if (tsl_cuda_enter(member))
-        return;
-    tsl_cuda_error(member, tsl_cu.cuModuleUnload(module));
-    tsl_cuda_leave(member);
+    struct tsl_cuda_module *module = NULL, *unused;
+    char *log = NULL;
+    cl_int error;
+
+    p->loading = true;
+    pthread_mutex_unlock(&member->late_lock);
+    error = tsl_cuda_module_get(member, &p->image, true, &module, &log);
+    free(log);
+    pthread_mutex_lock(&member->late_lock);
+    p->loading = false;
+    pthread_cond_broadcast(&member->late_loaded);
+    if (!error)
+        error = resolve_locked(member, p, module);
+    unused = error ? module : p->twin;
+    if (!error) {
+        p->module = module;
+        p->twin = NULL;
+        p->late = false;
+        LIST_REMOVE(p, link);
+    }
+    pthread_mutex_unlock(&member->late_lock);
+    tsl_cuda_module_put(unused);
+    pthread_mutex_lock(&member->late_lock);
+    return error;
+}
+
+cl_int tsl_cuda_programs_catch_up(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_program *p;
+    cl_int error = CL_SUCCESS;
+
+    pthread_mutex_lock(&member->late_lock);
+    while (!error && (p = LIST_FIRST(&member->late)))
+        error = load_late_locked(member, p);
+    if (!error)
+        tsl_member_set_ready(&member->base);
+    pthread_mutex_unlock(&member->late_lock);
+    return error;
 }
 
 /* A program of an image, loaded unless it is only to be linked. `executable`: only that will do. */
@@ -82,10 +131,11 @@ static cl_int load_image(struct tsl_cuda_member *member, const void *data, size_
         goto no_binary;
     memcpy(p->binary, data, size);
     p->binary_size = size;
-    error = p->image.kind == TSL_CUDA_IMAGE_PTX ? load(member, &p->image, &p->module, log) : CL_SUCCESS;
+    LIST_INIT(&p->late_kernels);
+    p->base.member = &member->base;
+    error = p->image.kind == TSL_CUDA_IMAGE_PTX ? load(member, p, log) : CL_SUCCESS;
     if (error)
         goto no_binary;
-    p->base.member = &member->base;
     *program = &p->base;
     return CL_SUCCESS;
 
@@ -198,9 +248,16 @@ cl_int tsl_cuda_program_binary(struct tsl_dprogram *program, void **data, size_t
 void tsl_cuda_program_free(struct tsl_dprogram *program)
 {
     struct tsl_cuda_program *p = tsl_cuda_program(program);
+    struct tsl_cuda_member *member = tsl_cuda_member(program->member);
 
-    if (p->module)
-        unload(tsl_cuda_member(program->member), p->module);
+    pthread_mutex_lock(&member->late_lock);
+    while (p->loading)
+        pthread_cond_wait(&member->late_loaded, &member->late_lock);
+    if (p->late)
+        LIST_REMOVE(p, link);
+    pthread_mutex_unlock(&member->late_lock);
+    tsl_cuda_module_put(p->module);
+    tsl_cuda_module_put(p->twin);
     tsl_cuda_image_finish(&p->image);
     free(p->binary);
     free(p);
@@ -257,40 +314,68 @@ static bool copy_facts(const struct tsl_kernel_facts *facts, struct tsl_kernel_f
     return copied;
 }
 
-static CUresult ask(CUfunction function, CUfunction_attribute attribute, int *value)
+/* The program's own module or, while that isn't loaded, its twin. With a reference. */
+static struct tsl_cuda_module *hold_module(struct tsl_cuda_program *p, bool *own)
 {
-    *value = 0;
-    return tsl_cu.cuFuncGetAttribute(value, attribute, function);
+    struct tsl_cuda_member *member = tsl_cuda_member(p->base.member);
+    struct tsl_cuda_module *module;
+
+    pthread_mutex_lock(&member->late_lock);
+    *own = p->module;
+    module = tsl_cuda_module_ref(p->module ? p->module : p->twin);
+    pthread_mutex_unlock(&member->late_lock);
+    return module;
 }
 
-/* Looks it up, and asks for it what only CUDA knows. Asking also loads it, so that no launch has to: CUDA may wait for
- * the device then. */
-static cl_int look_up(struct tsl_cuda_member *member, const struct tsl_cuda_program *program, const char *name,
-                      struct tsl_cuda_kernel *kernel, struct tsl_kernel_facts *facts)
+/* What only CUDA knows of the kernel. */
+static cl_int ask(struct tsl_cuda_module *module, const char *name, struct tsl_cuda_about *about)
 {
-    int max_threads = 0, shared = 0, local = 0;
-    cl_int error = tsl_cuda_enter(member);
+    struct tsl_cuda_member *member = tsl_cuda_module_member(module);
+    cl_int error = tsl_cuda_enter_open(member);
     CUresult result;
 
     if (error)
         return error;
-    result = tsl_cu.cuModuleGetFunction(&kernel->function, program->module, name);
-    if (!result)
-        result = ask(kernel->function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &max_threads);
-    if (!result)
-        result = ask(kernel->function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &shared);
-    if (!result)
-        result = ask(kernel->function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &local);
+    result = tsl_cuda_module_ask(module, name, about);
     tsl_cuda_leave(member);
-    if (result == CUDA_ERROR_NOT_FOUND)
-        return CL_INVALID_KERNEL_NAME;
-    kernel->max_threads = (unsigned)max_threads;
-    kernel->static_shared = (unsigned)shared;
-    facts->work_group_size = (size_t)max_threads;
-    facts->preferred_multiple = (size_t)member->gpu->warp;
-    facts->local_mem_size = (cl_ulong)shared;
-    facts->private_mem_size = (cl_ulong)local;
-    return tsl_cuda_error(member, result);
+    return result == CUDA_ERROR_NOT_FOUND ? CL_INVALID_KERNEL_NAME : tsl_cuda_error(member, result);
+}
+
+/* Its function is looked up when the program is loaded. False: it is by now. */
+static bool put_off_kernel(struct tsl_cuda_program *p, struct tsl_cuda_kernel *kernel)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(p->base.member);
+
+    pthread_mutex_lock(&member->late_lock);
+    kernel->late = !p->module;
+    if (kernel->late)
+        LIST_INSERT_HEAD(&p->late_kernels, kernel, link);
+    pthread_mutex_unlock(&member->late_lock);
+    return kernel->late;
+}
+
+static cl_int look_up(struct tsl_cuda_program *program, struct tsl_cuda_kernel *kernel, struct tsl_kernel_facts *facts)
+{
+    struct tsl_cuda_about about = {.function = NULL};
+    bool own = false;
+    cl_int error = CL_SUCCESS;
+
+    while (!error && !own && !kernel->late) {
+        struct tsl_cuda_module *module = hold_module(program, &own);
+
+        error = ask(module, kernel->facts->name, &about);
+        tsl_cuda_module_put(module);
+        kernel->function = about.function;
+        if (!error && !own && put_off_kernel(program, kernel))
+            break;
+    }
+    kernel->max_threads = (unsigned)about.max_threads;
+    kernel->static_shared = (unsigned)about.shared_size;
+    facts->work_group_size = (size_t)about.max_threads;
+    facts->preferred_multiple = (size_t)tsl_cuda_member(program->base.member)->gpu->warp;
+    facts->local_mem_size = (cl_ulong)about.shared_size;
+    facts->private_mem_size = (cl_ulong)about.local_size;
+    return error;
 }
 
 cl_int tsl_cuda_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
@@ -313,7 +398,7 @@ cl_int tsl_cuda_kernel_create(struct tsl_dprogram *program, const char *name, st
     k->base.program = program;
     k->module = p->number;
     k->facts = known;
-    error = look_up(tsl_cuda_member(program->member), p, name, k, facts);
+    error = look_up(p, k, facts);
     if (error) {
         tsl_kernel_facts_finish(facts);
         free(k);
@@ -326,7 +411,14 @@ cl_int tsl_cuda_kernel_create(struct tsl_dprogram *program, const char *name, st
 /* CUDA's functions live as long as their module. */
 void tsl_cuda_kernel_free(struct tsl_dkernel *kernel)
 {
-    free(tsl_cuda_kernel(kernel));
+    struct tsl_cuda_kernel *k = tsl_cuda_kernel(kernel);
+    struct tsl_cuda_member *member = tsl_cuda_member(kernel->program->member);
+
+    pthread_mutex_lock(&member->late_lock);
+    if (k->late)
+        LIST_REMOVE(k, link);
+    pthread_mutex_unlock(&member->late_lock);
+    free(k);
 }
 
 /* Ids and sizes come as parameters, so every kernel answers as for the whole launch. */

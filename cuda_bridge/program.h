@@ -5,9 +5,17 @@
 #include "cuda_bridge/image.h"
 #include "cuda_bridge/internal.h"
 
+struct tsl_cuda_kernel;
+struct tsl_cuda_module;
+
+/* What is late waits for its member to be ready; guarded by member->late_lock, as are the modules until then. */
 struct tsl_cuda_program {
     struct tsl_dprogram base;
-    CUmodule module;
+    struct tsl_cuda_module *module; /* a reference; NULL: only to be linked, or late */
+    struct tsl_cuda_module *twin;   /* while it is late: the same, on a member that is ready; a reference */
+    bool late, loading;             /* in member->late; a thread loads it, which program_free waits for */
+    LIST_ENTRY(tsl_cuda_program) link;
+    LIST_HEAD(, tsl_cuda_kernel) late_kernels;
     uint64_t number; /* no other module has had it, in this process */
     void *binary;    /* what program_binary gives */
     size_t binary_size;
@@ -16,12 +24,17 @@ struct tsl_cuda_program {
 
 struct tsl_cuda_kernel {
     struct tsl_dkernel base;
-    CUfunction function;
+    CUfunction function; /* while it is late: the twin's, which isn't launched */
+    bool late;           /* in program->late_kernels */
+    LIST_ENTRY(tsl_cuda_kernel) link;
     const struct tsl_kernel_facts *facts; /* the program's */
     unsigned max_threads;                 /* of a work-group, for this kernel */
     unsigned static_shared;               /* bytes */
     uint64_t module;                      /* the program's number */
 };
+
+/* Loads the programs of a member that is being made ready, and says that it is. Errors are those of a build. */
+cl_int tsl_cuda_programs_catch_up(struct tsl_cuda_member *member);
 
 static inline struct tsl_cuda_program *tsl_cuda_program(struct tsl_dprogram *program)
 {

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Takes the operation as a truth value, so that operations of any type fit. */
 static void require(const struct tsl_driver *driver, bool there, const char *operation)
@@ -60,6 +61,10 @@ void tsl_driver_check(const struct tsl_driver *driver)
 
 void tsl_member_lose(struct tsl_member *member, const char *why)
 {
+    char *copy = why && !tsl_member_is_lost(member) ? strdup(why) : NULL, *none = NULL;
+
+    if (!atomic_compare_exchange_strong(&member->lost_why, &none, copy))
+        free(copy);
     if (!atomic_exchange(&member->lost, true) && why)
         tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR, "%s (%s) is lost: %s. What was on it fails; other members go on",
                 member->path->id, member->path->device_name, why);

@@ -109,9 +109,10 @@ struct tsl_member {
     struct tsl_member_caps caps;
     unsigned index; /* position in the registry's list of members in use, 0 … TSL_MAX_MEMBERS-1; set by the registry */
     struct tsl_member_books books;
-    atomic_bool lost;     /* by tsl_member_lose */
-    atomic_bool unready;  /* open left what is costly to prepare, which hasn't done it yet */
-    atomic_uint combines; /* enum tsl_combines; the core's (members/ready.h) */
+    atomic_bool lost;       /* by tsl_member_lose */
+    char *_Atomic lost_why; /* the reason that was told, before `lost` was set; heap, the registry's; NULL: none */
+    atomic_bool unready;    /* open left what is costly to prepare, which hasn't done it yet */
+    atomic_uint combines;   /* enum tsl_combines; the core's (members/ready.h) */
 };
 
 /*

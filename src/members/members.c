@@ -351,8 +351,10 @@ void tsl_members_reset(void)
 
     tsl_ready_forget();
     pthread_mutex_lock(&registry.lock);
-    for (unsigned i = 0; i < registry.n_members; i++)
+    for (unsigned i = 0; i < registry.n_members; i++) {
+        free(atomic_exchange(&registry.members[i]->lost_why, NULL));
         registry.members[i]->driver->close(registry.members[i]);
+    }
     for (unsigned i = 0; i < list->n; i++)
         finish_row(&list->rows[i]);
     for (unsigned i = 0; i < list->n_problems; i++)

@@ -39,6 +39,11 @@ void tsl_ready_ask_combine(struct tsl_member *member)
         ask_combine_now(member);
 }
 
+bool tsl_ready_combines(const struct tsl_member *member)
+{
+    return atomic_load_explicit(&member->combines, memory_order_acquire) == TSL_COMBINES_YES;
+}
+
 static void note_time(uint64_t ns)
 {
     uint64_t known = atomic_load(&longest_ns);

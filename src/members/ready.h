@@ -28,9 +28,7 @@ void tsl_ready_forget(void);
 /* Asks whether the member combines, now or, if it isn't ready, when it is. Blocks. */
 void tsl_ready_ask_combine(struct tsl_member *member);
 
-static inline bool tsl_ready_combines(const struct tsl_member *member)
-{
-    return atomic_load_explicit(&member->combines, memory_order_acquire) == TSL_COMBINES_YES;
-}
+/* As far as it was asked. */
+bool tsl_ready_combines(const struct tsl_member *member);
 
 #endif

@@ -86,8 +86,8 @@ static bool serves(const struct tsl_found *row)
 
 static const char *why_left_out(const struct tsl_found *row)
 {
-    if (row->member)
-        return "it could not be opened";
+    if (row->member && atomic_load(&row->member->lost_why))
+        return atomic_load(&row->member->lost_why);
     return row->why_not ? row->why_not : row->path.why_not;
 }
 

@@ -1,12 +1,14 @@
 /* The CUDA bridge when CUDA fails: nothing hangs, nothing is told as done that wasn't, the others go on. */
 /* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_DEVICES=2 */
 #include "cuda_env.h"
+#include "members/ready.h"
 
 #include <stdio.h>
 
 #define INVALID_HANDLE 400
 
-/* Of a member that can't be opened one reads what CUDA said, and the other serves. First: all is opened again. */
+/* Of a member that can't be opened, which is found out when it is needed, one reads what CUDA said, and the other
+ * serves. First: all is opened again. */
 static void a_member_that_cannot_be_opened_says_why(void **state)
 {
     static const struct {
@@ -21,17 +23,17 @@ static void a_member_that_cannot_be_opened_says_why(void **state)
     close_members(state);
     alive = standin.alive();
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-        const struct tsl_found *first = &tsl_members_probe()->rows[0];
         char number[16];
 
-        standin.refuse(refusals[i].call, refusals[i].n, refusals[i].error);
         members = tsl_members_open(&n_members);
-        assert_int_equal(n_members, 1);
-        assert_string_equal(members[0]->path->id, "cuda:1");
+        assert_int_equal(n_members, 2);
+        standin.refuse(refusals[i].call, refusals[i].n, refusals[i].error);
+        assert_int_equal(tsl_ready_first(members, 2), CL_SUCCESS);
+        assert_true(tsl_member_is_lost(members[0]) && !tsl_member_is_lost(members[1]));
+        assert_true(tsl_member_is_ready(members[1]));
         snprintf(number, sizeof(number), "error %u", refusals[i].error);
-        assert_false(first->used);
-        assert_non_null(strstr(first->why_not, refusals[i].call));
-        assert_non_null(strstr(first->why_not, number));
+        assert_non_null(strstr(members[0]->lost_why, refusals[i].call));
+        assert_non_null(strstr(members[0]->lost_why, number));
         tsl_members_reset();
         assert_int_equal(standin.alive(), alive);
     }
