@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/queue.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -190,13 +191,74 @@ static void encode(struct tsl_writer *message, const struct tsl_wire_build *buil
         free(request.folder);
 }
 
+/* ---- Equal requests at once -------------------------------------------------------------------------------------- */
+
+/* Members of one kind ask for the same at the same time: one compiles, the others find it in the cache then. */
+struct flight {
+    LIST_ENTRY(flight) link;
+    struct tsl_cache_key key;
+};
+
+static pthread_mutex_t flights_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf; guards the list */
+static pthread_cond_t landed = PTHREAD_COND_INITIALIZER;
+static LIST_HEAD(, flight) flights = LIST_HEAD_INITIALIZER(flights);
+
+static bool is_under_way_locked(const struct tsl_cache_key *key)
+{
+    const struct flight *flight;
+
+    LIST_FOREACH(flight, &flights, link)
+    if (memcmp(&flight->key, key, sizeof(*key)) == 0)
+        return true;
+    return false;
+}
+
+/* True: another thread has compiled the same meanwhile. False: this one is to do it, and tells its end. */
+static bool wait_or_begin(struct flight *mine, const struct tsl_cache_key *key)
+{
+    bool waited = false;
+
+    mine->key = *key;
+    pthread_mutex_lock(&flights_lock);
+    while (is_under_way_locked(key)) {
+        waited = true;
+        pthread_cond_wait(&landed, &flights_lock);
+    }
+    if (!waited)
+        LIST_INSERT_HEAD(&flights, mine, link);
+    pthread_mutex_unlock(&flights_lock);
+    return waited;
+}
+
+static void end_flight(struct flight *mine)
+{
+    pthread_mutex_lock(&flights_lock);
+    LIST_REMOVE(mine, link);
+    pthread_cond_broadcast(&landed);
+    pthread_mutex_unlock(&flights_lock);
+}
+
+/* ---- Compiling --------------------------------------------------------------------------------------------------- */
+
+static cl_int ask_and_keep(const char *cache, const struct tsl_cache_key *key, struct tsl_writer *message,
+                           enum tsl_wire_target target, struct tsl_compiled *compiled)
+{
+    struct tsl_reply reply;
+    cl_int result = ask(message, target, compiled, &reply);
+
+    if (cache && result == CL_SUCCESS)
+        tsl_cache_put(cache, key, reply.body, reply.size, TSL_CACHE_LIMIT);
+    return result;
+}
+
 cl_int tsl_compile(const struct tsl_wire_build *build, struct tsl_compiled *compiled)
 {
     const char *cache = tsl_settings()->cache;
     struct tsl_writer message = {0};
     struct tsl_cache_key key;
-    struct tsl_reply reply;
+    struct flight flight;
     cl_int result;
+    bool waited;
 
     *compiled = (struct tsl_compiled){.message = NULL};
     encode(&message, build);
@@ -205,13 +267,13 @@ cl_int tsl_compile(const struct tsl_wire_build *build, struct tsl_compiled *comp
         return fail(compiled, CL_OUT_OF_HOST_MEMORY, "the program is too long, or there is no memory for it");
     }
     key = key_of(&message);
-    if (cache && look_up(cache, &key, compiled)) {
-        free(message.data);
-        return compiled->built.result;
-    }
-    result = ask(&message, build->target, compiled, &reply);
-    if (cache && result == CL_SUCCESS)
-        tsl_cache_put(cache, &key, reply.body, reply.size, TSL_CACHE_LIMIT);
+    waited = cache && wait_or_begin(&flight, &key);
+    if (cache && look_up(cache, &key, compiled))
+        result = compiled->built.result;
+    else
+        result = ask_and_keep(cache, &key, &message, build->target, compiled);
+    if (cache && !waited)
+        end_flight(&flight);
     free(message.data);
     return result;
 }

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -312,6 +313,53 @@ static void the_second_build_starts_no_compiler(void **state)
     assert_int_not_equal(compiler(), first);
 }
 
+#define N_AT_ONCE 6
+
+struct at_once {
+    pthread_t thread;
+    const char *source;
+    struct tsl_compiled compiled;
+    cl_int result;
+};
+
+static void *build_at_once(void *arg)
+{
+    struct at_once *one = arg;
+
+    one->result = kc_build(one->source, "", &one->compiled);
+    return NULL;
+}
+
+static void build_all_at_once(const char *source, struct at_once ones[N_AT_ONCE])
+{
+    for (unsigned i = 0; i < N_AT_ONCE; i++) {
+        ones[i].source = source;
+        assert_int_equal(pthread_create(&ones[i].thread, NULL, build_at_once, &ones[i]), 0);
+    }
+    for (unsigned i = 0; i < N_AT_ONCE; i++)
+        pthread_join(ones[i].thread, NULL);
+}
+
+/* One compiles, the others wait for it: each has the result, or the error and its log. */
+static void equal_builds_at_once_all_have_the_result(void **state)
+{
+    struct at_once ones[N_AT_ONCE];
+
+    (void)state;
+    build_all_at_once("kernel void at_once(global int *x) { x[get_global_id(0)] = 3; }", ones);
+    for (unsigned i = 0; i < N_AT_ONCE; i++) {
+        assert_int_equal(ones[i].result, CL_SUCCESS);
+        assert_string_equal(ones[i].compiled.built.kernels[0].facts.name, "at_once");
+        tsl_compiled_finish(&ones[i].compiled);
+    }
+    build_all_at_once("kernel void wrong(global int *x) { x[0] = nothing; }", ones);
+    for (unsigned i = 0; i < N_AT_ONCE; i++) {
+        assert_int_equal(ones[i].result, CL_BUILD_PROGRAM_FAILURE);
+        kc_assert_log(&ones[i].compiled, "nothing");
+        tsl_compiled_finish(&ones[i].compiled);
+    }
+}
+
 static void write_header(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -508,6 +556,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_oldest_go_when_it_is_too_much),
         cmocka_unit_test(entries_are_looked_at_now_and_then_and_stay_within_the_bound),
         cmocka_unit_test(the_second_build_starts_no_compiler),
+        cmocka_unit_test(equal_builds_at_once_all_have_the_result),
         cmocka_unit_test(a_changed_header_is_noticed),
         cmocka_unit_test(a_header_that_was_empty_is_read_again),
         cmocka_unit_test(a_header_that_was_not_there_is_found),
