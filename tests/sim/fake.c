@@ -190,6 +190,17 @@ static void tiny_member(const struct sim_world *world, unsigned i)
     setup.members[i].zero_copy = number / 256 % 8 == 0;
 }
 
+/* In some worlds members get ready late, or by the first call that needs them. Not by the program's chance. */
+static void late_member(const struct sim_world *world, unsigned i)
+{
+    uint64_t number = sim_mix(world->options.seed + 600 + i);
+
+    if (world->options.sabotage || sim_mix(world->options.seed + 599) % 8)
+        return;
+    setup.members[i].opens_later = number % 4 != 0;
+    setup.members[i].opens_ns = number / 4 % 64 * 1000;
+}
+
 static void make_members(struct sim_world *world)
 {
     struct sim *sim = world->sims[0];
@@ -219,6 +230,8 @@ static void make_members(struct sim_world *world)
             setup.members[i].told_size = UINT64_C(1) << 30;
     for (unsigned i = 0; i < setup.n_members && world->options.tiny_memory; i++)
         tiny_member(world, i);
+    for (unsigned i = 0; i < setup.n_members; i++)
+        late_member(world, i);
     /* Not by chance, which would change the programs. The first: so few that programs of this length have joins, ranges
      * of many rows, and tiles with too many uses of parts. */
     tsl_join_at = 2 + (unsigned)(sim_mix(world->options.seed) % 4);
@@ -242,6 +255,8 @@ static void make_members(struct sim_world *world)
             sim_tell(sim, "# member %u pins memory of the program's after %u times", i, is->register_after);
         if (is->told_size)
             sim_tell(sim, "# member %u says that it has more", i);
+        if (is->opens_later)
+            sim_tell(sim, "# member %u gets ready late, in %llu ns", i, (unsigned long long)is->opens_ns);
         if (is->no_windows)
             sim_tell(sim, "# member %u runs launches whole", i);
     }
