@@ -29,9 +29,10 @@ struct options {
 
 #define SIZE ((size_t)1 << 20)
 
-static const char *source = "kernel void spin(global float *a, int n) {\n"
-                            "  size_t i = get_global_id(0); float x = a[i];\n"
-                            "  for (int k = 0; k < n; k++) x = fma(x, 0.5f, 1.0f);\n"
+/* A name that the stand-in for libcuda knows. */
+static const char *source = "kernel void add_value(global int *a, int n) {\n"
+                            "  size_t i = get_global_id(0); int x = a[i];\n"
+                            "  for (int k = 0; k < n; k++) x = 1664525 * x + 1013904223;\n"
                             "  a[i] = x;\n"
                             "}\n";
 
@@ -61,8 +62,8 @@ static void build(struct program *p, cl_int loops)
     p->program = clCreateProgramWithSource(p->context, 1, &source, NULL, &error);
     must(error, "clCreateProgramWithSource");
     must(clBuildProgram(p->program, 1, &p->device, "", NULL, NULL), "clBuildProgram");
-    p->kernel = program_kernel(p->program, "spin");
-    p->mem = device_buffer(p->context, SIZE * sizeof(cl_float));
+    p->kernel = program_kernel(p->program, "add_value");
+    p->mem = device_buffer(p->context, SIZE * sizeof(cl_int));
     must(clSetKernelArg(p->kernel, 0, sizeof p->mem, &p->mem), "clSetKernelArg");
     must(clSetKernelArg(p->kernel, 1, sizeof loops, &loops), "clSetKernelArg");
 }
@@ -87,7 +88,7 @@ static void release(const struct program *p)
 /* Writes the stages to the pipe. */
 static void be_program(const struct options *o, double began_us, int to)
 {
-    const float zero = 0;
+    const cl_int zero = 0;
     struct program p;
     double at[N_STAGES] = {0};
     cl_int error;

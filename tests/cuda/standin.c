@@ -810,7 +810,10 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     struct CUctx_st *c = &contexts[device];
+    const char *slow = getenv("STANDIN_OPEN_MS");
 
+    if (slow)
+        usleep((useconds_t)atoi(slow) * 1000);
     ENTER
     c->device = device;
     if (!c->refs++) {
