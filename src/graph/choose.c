@@ -106,7 +106,7 @@ bool tsl_place_choose(struct tsl_command *c)
     if (tsl_cut_choose(c, &ask, candidates))
         return true;
     tsl_placer_choose(g->placer, &ask, &c->share.placement);
-    tsl_readiness_placed(g, &c->share.placement);
+    tsl_readiness_placed(g, &c->share.placement, ask.now_ns);
     return !c->share.placement.later;
 }
 

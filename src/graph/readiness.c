@@ -6,11 +6,19 @@
 #include "object/context.h"
 #include "place/place.h"
 
+#include <math.h>
+
 /* Shorter launches are neither cut nor worth another member. */
 #define COUNTS_FROM_NS 5e4
 
-/* So many times what it took to open the first member is waited for: the others may cost the program as much again. */
+/* Launches run for so many times as long as the first member took to open, before the others are: these may cost the
+ * program as much, as its end may come while one is opened. */
 #define PATIENCE 2
+
+/* The program has run for so many times as long, too, but no longer than this: one that ends within a second opens
+ * nothing in vain. */
+#define LEAST_AGE    10
+#define LEAST_AGE_NS 1e9
 
 /* Once all are ready it stays so: nobody asks any more. */
 static bool all_are_ready(struct tsl_graph *graph)
@@ -38,27 +46,38 @@ tsl_members tsl_readiness_of(struct tsl_graph *graph, tsl_members members)
 }
 
 /* Posting a job waits for nothing. */
-static void consider(struct tsl_graph *graph, double ns)
+static void begin(struct tsl_graph *graph)
 {
     struct tsl_context *context = graph->context;
-    if (graph->readiness.begun || ns < PATIENCE * (double)tsl_ready_longest_ns())
-        return;
     graph->readiness.begun = true;
     tsl_ready_later(context->members, context->n_members);
 }
 
-void tsl_readiness_placed(struct tsl_graph *graph, const struct tsl_placement *placement)
+static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)
 {
-    if (!graph->readiness.all && placement->known && placement->run_ns >= COUNTS_FROM_NS)
-        consider(graph, graph->readiness.ran_ns + placement->run_ns);
+    double opening_ns = (double)tsl_ready_longest_ns(), age_ns = (double)(now_ns - graph->readiness.since_ns);
+    return age_ns + opening_ns >= fmin(LEAST_AGE * opening_ns, LEAST_AGE_NS);
+}
+
+/* A launch that is known to run for long enough for all others to be opened meanwhile needs no further reason. */
+void tsl_readiness_placed(struct tsl_graph *graph, const struct tsl_placement *placement, uint64_t now_ns)
+{
+    if (graph->readiness.all || graph->readiness.begun)
+        return;
+    if (!graph->readiness.since_ns)
+        graph->readiness.since_ns = now_ns;
+    if (placement->placed && placement->known && placement->run_ns >= COUNTS_FROM_NS &&
+        placement->run_ns >= PATIENCE * (double)tsl_ready_longest_ns() * (graph->n_ports - 1))
+        begin(graph);
 }
 
 void tsl_readiness_ended(struct tsl_graph *graph, const struct tsl_placement *placement, const struct tsl_ended *ended)
 {
     double estimated_ns = placement->known ? placement->run_ns : 0;
     double ran_ns = ended->ran_ns ? (double)ended->ran_ns : estimated_ns;
-    if (graph->readiness.all || ran_ns < COUNTS_FROM_NS)
+    if (graph->readiness.all || graph->readiness.begun || ran_ns < COUNTS_FROM_NS)
         return;
     graph->readiness.ran_ns += ran_ns;
-    consider(graph, graph->readiness.ran_ns);
+    if (graph->readiness.ran_ns >= PATIENCE * (double)tsl_ready_longest_ns() && is_old_enough(graph, ended->now_ns))
+        begin(graph);
 }

@@ -52,6 +52,7 @@ struct tsl_graph {
     struct {
         bool all, begun;              /* all members are ready; a thread of ours sees to it */
         double ran_ns;                /* how long launches of some size ran */
+        uint64_t since_ns;            /* when the first was placed; 0: none was */
     } readiness;                      /* readiness.h */
     bool cuts_always;                 /* launches are cut even with one member (cut.h) */
     bool spreads;                     /* launches are cut by the rung `domain`, too */
