@@ -2,9 +2,10 @@
  * Inside the CUDA bridge: its members, lanes, memory and fences. How it works: docs/dev/cuda.md; in which order to
  * read: README.md. What a file gives to the others is in the header of its name.
  *
- * Locks, outermost first: member->ready_lock, then late_lock, while a member is made ready, which any call of CUDA may
- * begin with; lane->lock; member->dues_lock, clock_lock and pipeline_lock, none of them under another; then
- * the leaves member->lock, member->pool_lock, pipeline->lock and those of region.c, spread.c and svm.c.
+ * Locks, outermost first: member->ready_lock, then late_lock and the one of peers (memory.c), while a member is made
+ * ready, which any call of CUDA may begin with; lane->lock; member->dues_lock, clock_lock and pipeline_lock, none of
+ * them under another; then the leaves member->lock, member->pool_lock, pipeline->lock and those of region.c, spread.c,
+ * svm.c, module.c and of the list of members (memory.c).
  * member->memory_lock stands alone. CUDA may be called under any but the leaves; the function of a fence_notify is
  * called under none.
  */

@@ -32,8 +32,10 @@ static bool put_off(struct tsl_cuda_member *member, struct tsl_cuda_program *p)
 static cl_int load(struct tsl_cuda_member *member, struct tsl_cuda_program *p, char **log)
 {
     struct tsl_cuda_member *twin = tsl_member_is_ready(&member->base) ? NULL : tsl_cuda_twin(member);
-    cl_int error = twin ? tsl_cuda_module_get(twin, &p->image, false, &p->twin, log) : CL_SUCCESS;
+    cl_int error = tsl_member_is_lost(&member->base) ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
 
+    if (!error && twin)
+        error = tsl_cuda_module_get(twin, &p->image, false, &p->twin, log);
     if (error || (twin && put_off(member, p)))
         return error;
     tsl_cuda_module_put(p->twin);
@@ -358,9 +360,9 @@ static cl_int look_up(struct tsl_cuda_program *program, struct tsl_cuda_kernel *
 {
     struct tsl_cuda_about about = {.function = NULL};
     bool own = false;
-    cl_int error = CL_SUCCESS;
+    cl_int error = tsl_member_is_lost(program->base.member) ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
 
-    while (!error && !own && !kernel->late) {
+    while (!error && !own) {
         struct tsl_cuda_module *module = hold_module(program, &own);
 
         error = ask(module, kernel->facts->name, &about);

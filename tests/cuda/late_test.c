@@ -164,6 +164,38 @@ static void one_that_never_was_ready_is_closed(void **state)
     assert_false(tsl_member_is_ready(second));
 }
 
+/* CUDA refuses the context: the member is lost, and what was made for it before is freed as ever. */
+static void one_that_cannot_be_made_ready_is_lost(void **state)
+{
+    struct tsl_program_input input = {.kind = TSL_PROGRAM_BINARY, .options = ""};
+    struct tsl_dprogram *program, *none = NULL;
+    struct tsl_kernel_facts facts;
+    struct tsl_dkernel *kernel, *no_kernel;
+    struct tsl_lane *no_lane;
+    char *log;
+    void *image = kernels_image(&input.size);
+
+    (void)state;
+    input.data = image;
+    if (n_members < 2 || !is_standin()) {
+        free(image);
+        skip();
+    }
+    program = build_kernels(second);
+    kernel = new_kernel(program, "add_value");
+    standin.refuse("cuDevicePrimaryCtxRetain", 1, CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(driver->prepare(second), CL_DEVICE_NOT_AVAILABLE);
+    assert_true(tsl_member_is_lost(second));
+    assert_int_equal(driver->prepare(second), CL_DEVICE_NOT_AVAILABLE);
+    assert_int_equal(driver->lane_create(second, false, &no_lane), CL_DEVICE_NOT_AVAILABLE);
+    assert_int_equal(driver->build(second, &input, &none, &log), CL_DEVICE_NOT_AVAILABLE);
+    free(log);
+    assert_int_equal(driver->kernel_create(program, "nothing", &no_kernel, &facts), CL_DEVICE_NOT_AVAILABLE);
+    driver->kernel_free(kernel);
+    driver->program_free(program);
+    free(image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +204,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(kernels_are_told_of_alike, set_up, close_member),
         cmocka_unit_test_setup_teardown(it_gets_ready_meanwhile, set_up, close_member),
         cmocka_unit_test_setup_teardown(one_that_never_was_ready_is_closed, set_up, close_member),
+        cmocka_unit_test_setup_teardown(one_that_cannot_be_made_ready_is_lost, set_up, close_member),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
