@@ -19,9 +19,9 @@ static bool add_low_bits(struct tsl_evaluation *e, const struct tsl_form *form, 
     if (n == 0)
         return true;
     if (n == bits)
-        return tsl_form_add(to, form, factor);
-    return n < 63 && tsl_divide(e, *form, INT64_C(1) << n, &quotient, &remainder) &&
-           tsl_form_add(to, &remainder, factor);
+        return tsl_form_add(&e->now, to, form, factor);
+    return n < 63 && tsl_divide(e, form, INT64_C(1) << n, &quotient, &remainder) &&
+           tsl_form_add(&e->now, to, &remainder, factor);
 }
 
 /* to = form & mask, of so many bits. */
@@ -57,7 +57,7 @@ static bool with_mask(struct tsl_evaluation *e, uint8_t op, unsigned bits, const
     if (op == TSL_NODE_AND)
         return true;
     *to = *form;
-    return tsl_form_add(to, &kept, op == TSL_NODE_OR ? -1 : -2) &&
+    return tsl_form_add(&e->now, to, &kept, op == TSL_NODE_OR ? -1 : -2) &&
            !__builtin_add_overflow(to->constant, mask, &to->constant);
 }
 
@@ -73,46 +73,52 @@ static bool disjoint(const struct tsl_evaluation *e, const struct tsl_form *a, c
 }
 
 /* By ranges alone; a and b are unsigned. */
-static struct tsl_value bounded(const struct tsl_evaluation *e, uint8_t op, const struct tsl_value *a,
-                                const struct tsl_value *b)
+static void set_bounds(const struct tsl_evaluation *e, uint8_t op, const struct tsl_value *a, const struct tsl_value *b,
+                       struct tsl_value *result)
 {
     struct tsl_range x, y;
     bool known_x = tsl_value_range(e, a, &x), known_y = tsl_value_range(e, b, &y);
     tsl_wide most;
 
-    if (op == TSL_NODE_AND && (known_x || known_y))
-        return tsl_value_between(0, !known_y || (known_x && x.high < y.high) ? x.high : y.high);
-    if (!known_x || !known_y || x.high > INT64_MAX || y.high > INT64_MAX)
-        return tsl_value_any();
+    if (op == TSL_NODE_AND && (known_x || known_y)) {
+        tsl_value_set_between(result, 0, !known_y || (known_x && x.high < y.high) ? x.high : y.high);
+        return;
+    }
+    if (!known_x || !known_y || x.high > INT64_MAX || y.high > INT64_MAX) {
+        tsl_value_set_any(result);
+        return;
+    }
     most = x.high | y.high;
     while (most & (most + 1))
         most |= most >> 1;
-    return tsl_value_between(op == TSL_NODE_OR ? (x.low > y.low ? x.low : y.low) : 0, most);
+    tsl_value_set_between(result, op == TSL_NODE_OR ? (x.low > y.low ? x.low : y.low) : 0, most);
 }
 
-struct tsl_value tsl_value_bitwise(struct tsl_evaluation *e, uint8_t op, unsigned bits, const struct tsl_value *a,
-                                   const struct tsl_value *b)
+/* Of two forms, which may become settled. False: they make no form. */
+static bool combine(struct tsl_evaluation *e, const struct tsl_node *node, struct tsl_form *x, struct tsl_form *y,
+                    struct tsl_form *result)
 {
-    struct tsl_value result = {.kind = VALUE_FORM}, x = *a, y = *b;
     int64_t constant;
 
-    if (a->kind == VALUE_FORM && b->kind == VALUE_FORM) {
-        if (tsl_form_is_constant(&e->now, &y.form, &constant) &&
-            with_mask(e, op, bits, &x.form, constant, &result.form))
-            return result;
-        if (tsl_form_is_constant(&e->now, &x.form, &constant) &&
-            with_mask(e, op, bits, &y.form, constant, &result.form))
-            return result;
-        if (tsl_settle(e, &x.form) && tsl_settle(e, &y.form) &&
-            (disjoint(e, &x.form, &y.form) || disjoint(e, &y.form, &x.form))) {
-            result.form = x.form;
-            if (op == TSL_NODE_AND)
-                return tsl_value_of(0);
-            if (tsl_form_add(&result.form, &y.form, 1))
-                return result;
-        }
-    }
-    x = tsl_value_unsigned(e, x, bits);
-    y = tsl_value_unsigned(e, y, bits);
-    return bounded(e, op, &x, &y);
+    if (tsl_form_is_constant(&e->now, y, &constant) && with_mask(e, node->op, node->bits, x, constant, result))
+        return true;
+    if (tsl_form_is_constant(&e->now, x, &constant) && with_mask(e, node->op, node->bits, y, constant, result))
+        return true;
+    if (!tsl_settle(e, x) || !tsl_settle(e, y) || (!disjoint(e, x, y) && !disjoint(e, y, x)))
+        return false;
+    *result = node->op == TSL_NODE_AND ? tsl_form_of(0) : *x;
+    return node->op == TSL_NODE_AND || tsl_form_add(&e->now, result, y, 1);
+}
+
+void tsl_value_bitwise(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
+                       const struct tsl_value *b, struct tsl_value *result)
+{
+    struct tsl_value x = *a, y = *b;
+
+    result->kind = VALUE_FORM;
+    if (a->kind == VALUE_FORM && b->kind == VALUE_FORM && combine(e, node, &x.form, &y.form, &result->form))
+        return;
+    tsl_value_make_unsigned(e, &x, node->bits);
+    tsl_value_make_unsigned(e, &y, node->bits);
+    set_bounds(e, node->op, &x, &y, result);
 }

@@ -45,7 +45,7 @@ static enum tsl_truth compare_ranges(const struct tsl_evaluation *e, const struc
 static void compare_large(struct tsl_evaluation *e, struct comparison *comparison, const struct tsl_form *a,
                           const struct tsl_form *b)
 {
-    enum tsl_truth x = tsl_branch(e, *a), y = tsl_branch(e, *b);
+    enum tsl_truth x = tsl_branch(e, a), y = tsl_branch(e, b);
 
     if (x != TRUTH_OPEN && x == y)
         return;
@@ -66,129 +66,158 @@ static bool are_near(const struct tsl_evaluation *e, const struct tsl_form *diff
     return range.low > -((tsl_wide)1 << bits) && range.high < (tsl_wide)1 << bits;
 }
 
-static struct comparison compare_values(struct tsl_evaluation *e, const struct tsl_node *node, struct tsl_value a,
-                                        struct tsl_value b)
+/* The difference of two values that are read as numbers already. */
+static void subtract(const struct tsl_evaluation *e, const struct tsl_value *a, const struct tsl_value *b,
+                     struct comparison *comparison)
 {
-    const unsigned bits = e->footprint->nodes[node->a].bits;
-    const bool is_signed = node->op == TSL_NODE_SLT || node->op == TSL_NODE_SLE;
-    struct comparison comparison = {.equality = node->op == TSL_NODE_EQ || node->op == TSL_NODE_NE,
-                                    .or_equal = node->op == TSL_NODE_ULE || node->op == TSL_NODE_SLE};
-    bool large = bits == 64 && !is_signed && a.kind == VALUE_FORM && b.kind == VALUE_FORM;
+    if (a->kind == VALUE_FORM && b->kind == VALUE_FORM) {
+        comparison->difference = a->form;
+        if (tsl_form_add(&e->now, &comparison->difference, &b->form, -1))
+            return;
+    }
+    comparison->known = true;
+    comparison->truth = compare_ranges(e, comparison, a, b);
+}
 
-    if (comparison.equality && a.kind == VALUE_FORM && b.kind == VALUE_FORM) {
-        comparison.difference = a.form;
-        if (tsl_form_add(&comparison.difference, &b.form, -1) && tsl_settle(e, &comparison.difference) &&
-            are_near(e, &comparison.difference, bits))
-            return comparison;
-    }
-    if (large && fits(e, &a.form) && fits(e, &b.form)) {
-        if (!comparison.equality)
-            compare_large(e, &comparison, &a.form, &b.form);
+static void compare_as_numbers(struct tsl_evaluation *e, const struct tsl_value *a, const struct tsl_value *b,
+                               unsigned bits, bool is_signed, struct comparison *comparison)
+{
+    struct tsl_value x = *a, y = *b;
+
+    if (is_signed) {
+        tsl_value_make_signed(e, &x, bits);
+        tsl_value_make_signed(e, &y, bits);
     } else {
-        a = is_signed ? tsl_value_signed(e, a, bits) : tsl_value_unsigned(e, a, bits);
-        b = is_signed ? tsl_value_signed(e, b, bits) : tsl_value_unsigned(e, b, bits);
+        tsl_value_make_unsigned(e, &x, bits);
+        tsl_value_make_unsigned(e, &y, bits);
     }
-    comparison.difference = a.form;
-    if (!comparison.known &&
-        (a.kind != VALUE_FORM || b.kind != VALUE_FORM || !tsl_form_add(&comparison.difference, &b.form, -1))) {
-        comparison.known = true;
-        comparison.truth = compare_ranges(e, &comparison, &a, &b);
-    }
-    return comparison;
+    subtract(e, &x, &y, comparison);
 }
 
 /* Of EQ, NE, ULT …; NE as EQ. */
-static struct comparison compare(struct tsl_evaluation *e, const struct tsl_node *node)
+static void compare(struct tsl_evaluation *e, const struct tsl_node *node, struct comparison *comparison)
 {
-    struct tsl_value a = tsl_node_value(e, node->a), b = tsl_node_value(e, node->b);
+    const unsigned bits = e->footprint->nodes[node->a].bits;
+    const bool is_signed = node->op == TSL_NODE_SLT || node->op == TSL_NODE_SLE;
+    struct tsl_value room[2];
+    const struct tsl_value *a, *b;
+    bool forms;
 
-    return compare_values(e, node, a, b);
+    comparison->known = false;
+    comparison->equality = node->op == TSL_NODE_EQ || node->op == TSL_NODE_NE;
+    comparison->or_equal = node->op == TSL_NODE_ULE || node->op == TSL_NODE_SLE;
+    comparison->truth = TRUTH_NO;
+    tsl_node_values(e, node->a, node->b, room, &a, &b);
+    forms = a->kind == VALUE_FORM && b->kind == VALUE_FORM;
+    if (comparison->equality && forms) {
+        comparison->difference = a->form;
+        if (tsl_form_add(&e->now, &comparison->difference, &b->form, -1) && tsl_settle(e, &comparison->difference) &&
+            are_near(e, &comparison->difference, bits))
+            return;
+    }
+    if (bits < 64 || is_signed || !forms || !fits(e, &a->form) || !fits(e, &b->form)) {
+        compare_as_numbers(e, a, b, bits, is_signed, comparison);
+        return;
+    }
+    if (!comparison->equality)
+        compare_large(e, comparison, &a->form, &b->form);
+    if (!comparison->known)
+        subtract(e, a, b, comparison);
 }
 
 /* The form that is >= 0 where the comparison (no equality) is as wanted. */
-static bool inequality(const struct comparison *comparison, bool want, struct tsl_form *form)
+static bool inequality(const struct tsl_evaluation *e, const struct comparison *comparison, bool want,
+                       struct tsl_form *form)
 {
     *form = comparison->difference;
-    if (want && !tsl_form_scale(form, -1))
+    if (want && !tsl_form_scale(&e->now, form, -1))
         return false;
     /* b - a >= 0 is a <= b; a - b >= 0 is not a < b. */
     return want == comparison->or_equal || !__builtin_sub_overflow(form->constant, 1, &form->constant);
 }
 
-static struct tsl_form plus(struct tsl_form form, int factor, int64_t constant, bool *overflow)
+/* factor * form + constant. */
+static struct tsl_form plus(const struct tsl_evaluation *e, const struct tsl_form *form, int factor, int64_t constant,
+                            bool *overflow)
 {
-    *overflow |= !tsl_form_scale(&form, factor);
-    *overflow |= __builtin_add_overflow(form.constant, constant, &form.constant);
-    return form;
+    struct tsl_form result = *form;
+
+    *overflow |= !tsl_form_scale(&e->now, &result, factor);
+    *overflow |= __builtin_add_overflow(result.constant, constant, &result.constant);
+    return result;
 }
 
 static enum tsl_truth equal_truth(struct tsl_evaluation *e, const struct tsl_form *difference)
 {
     bool overflow = false;
-    struct tsl_form above = plus(*difference, 1, -1, &overflow), below = plus(*difference, -1, -1, &overflow);
-    enum tsl_truth truth = overflow ? TRUTH_OPEN : tsl_branch(e, above);
+    struct tsl_form above = plus(e, difference, 1, -1, &overflow), below = plus(e, difference, -1, -1, &overflow);
+    enum tsl_truth truth = overflow ? TRUTH_OPEN : tsl_branch(e, &above);
 
-    return truth == TRUTH_NO ? opposite(tsl_branch(e, below)) : opposite(truth);
+    return truth == TRUTH_NO ? opposite(tsl_branch(e, &below)) : opposite(truth);
 }
 
 static enum tsl_truth demand_equal(struct tsl_evaluation *e, const struct tsl_form *difference, bool want)
 {
     bool overflow = false;
-    struct tsl_form above = plus(*difference, 1, want ? 0 : -1, &overflow);
-    struct tsl_form below = plus(*difference, -1, want ? 0 : -1, &overflow);
+    struct tsl_form above = plus(e, difference, 1, want ? 0 : -1, &overflow);
+    struct tsl_form below = plus(e, difference, -1, want ? 0 : -1, &overflow);
     enum tsl_truth first;
 
     if (overflow)
         return TRUTH_OPEN;
     if (want) {
-        first = tsl_require(e, above);
-        return both(first, first == TRUTH_NO ? TRUTH_NO : tsl_require(e, below));
+        first = tsl_require(e, &above);
+        return both(first, first == TRUTH_NO ? TRUTH_NO : tsl_require(e, &below));
     }
-    first = tsl_branch(e, above);
-    return first == TRUTH_NO ? tsl_require(e, below) : first;
+    first = tsl_branch(e, &above);
+    return first == TRUTH_NO ? tsl_require(e, &below) : first;
 }
 
 static enum tsl_truth truth_of_comparison(struct tsl_evaluation *e, const struct tsl_node *node)
 {
-    struct comparison comparison = compare(e, node);
-    enum tsl_truth truth = comparison.truth;
+    struct comparison comparison;
+    enum tsl_truth truth;
     struct tsl_form form;
 
+    compare(e, node, &comparison);
+    truth = comparison.truth;
     if (!comparison.known && comparison.equality)
         truth = equal_truth(e, &comparison.difference);
     else if (!comparison.known)
-        truth = inequality(&comparison, true, &form) ? tsl_branch(e, form) : TRUTH_OPEN;
+        truth = inequality(e, &comparison, true, &form) ? tsl_branch(e, &form) : TRUTH_OPEN;
     return node->op == TSL_NODE_NE ? opposite(truth) : truth;
 }
 
 static enum tsl_truth demand_comparison(struct tsl_evaluation *e, const struct tsl_node *node, bool want)
 {
-    struct comparison comparison = compare(e, node);
+    struct comparison comparison;
     struct tsl_form form;
 
+    compare(e, node, &comparison);
     if (node->op == TSL_NODE_NE)
         want = !want;
     if (comparison.known)
         return want ? comparison.truth : opposite(comparison.truth);
     if (comparison.equality)
         return demand_equal(e, &comparison.difference, want);
-    return inequality(&comparison, want, &form) ? tsl_require(e, form) : TRUTH_OPEN;
+    return inequality(e, &comparison, want, &form) ? tsl_require(e, &form) : TRUTH_OPEN;
 }
 
 /* ---- All conditions --------------------------------------------------------------------------------------------- */
 
 /* Of a value of one bit. */
-static enum tsl_truth truth_of_value(struct tsl_evaluation *e, struct tsl_value value)
+static enum tsl_truth truth_of_value(struct tsl_evaluation *e, uint32_t at)
 {
+    struct tsl_value value = *tsl_node_value(e, at);
     int64_t bit;
 
-    value = tsl_value_unsigned(e, value, 1);
+    tsl_value_make_unsigned(e, &value, 1);
     if (value.kind != VALUE_FORM)
         return TRUTH_OPEN;
     if (tsl_form_is_constant(&e->now, &value.form, &bit))
         return bit ? TRUTH_YES : TRUTH_NO;
     value.form.constant--;
-    return tsl_branch(e, value.form);
+    return tsl_branch(e, &value.form);
 }
 
 /* Both must be as wanted; the second one is of use even where the first one stays open. */
@@ -263,7 +292,7 @@ static enum tsl_truth truth(struct tsl_evaluation *e, uint32_t at)
         return truth_of_two(e, node, TRUTH_YES);
     if (node->op == TSL_NODE_SELECT)
         return truth_of_choice(e, node);
-    return truth_of_value(e, tsl_node_value(e, at));
+    return truth_of_value(e, at);
 }
 
 static enum tsl_truth demand(struct tsl_evaluation *e, uint32_t at, bool want)
@@ -280,15 +309,17 @@ static enum tsl_truth demand(struct tsl_evaluation *e, uint32_t at, bool want)
         return tsl_node_demand(e, node->a, !want);
     if (node->op == TSL_NODE_SELECT)
         return demand_choice(e, node, want);
-    known = truth_of_value(e, tsl_node_value(e, at));
+    known = truth_of_value(e, at);
     return want ? known : opposite(known);
 }
 
 /* As of values: no walk uses up the stack or takes forever. */
 static bool enter(struct tsl_evaluation *e)
 {
-    if (e->steps == 0 || e->depth >= MAX_NODE_DEPTH || e->now.empty)
+    if (e->steps == 0 || e->depth >= MAX_NODE_DEPTH || e->now.empty) {
+        e->varies = true;
         return false;
+    }
     e->steps--;
     e->depth++;
     return true;

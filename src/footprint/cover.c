@@ -263,7 +263,7 @@ unsigned tsl_cover_sure(const struct tsl_part *part, const struct tsl_form *addr
     if (!part->exact)
         return 0;
     if (part->n_constraints > 0) {
-        inner = *part;
+        tsl_part_copy(&inner, part);
         for (unsigned v = 0; v < inner.n_vars; v++)
             if (address->k[v] == 0)
                 choose_value(&inner, v);

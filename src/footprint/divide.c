@@ -17,6 +17,8 @@ static void take_multiples(const struct tsl_part *part, struct tsl_form *form, i
 {
     *whole = tsl_form_of(0);
     for (unsigned v = 0; v < part->n_vars; v++) {
+        if (form->k[v] < by && form->k[v] > -by)
+            continue;
         whole->k[v] = form->k[v] / by;
         form->k[v] %= by;
     }
@@ -71,7 +73,7 @@ static bool cut_row(struct tsl_evaluation *e, struct tsl_form form, tsl_wide lea
 {
     if (least < INT64_MIN || least > INT64_MAX || __builtin_sub_overflow(form.constant, (int64_t)least, &form.constant))
         return false;
-    return tsl_branch(e, form) != TRUTH_OPEN;
+    return tsl_branch(e, &form) != TRUTH_OPEN;
 }
 
 /* Brings the form, of which no coefficient is a multiple of `by`, nearer to one row. False: it can't be done. */
@@ -106,9 +108,11 @@ static bool step(struct tsl_evaluation *e, const struct tsl_form *form, int64_t 
     return tsl_part_split(&e->now, (unsigned)v, period);
 }
 
-bool tsl_divide(struct tsl_evaluation *e, struct tsl_form form, int64_t by, struct tsl_form *quotient,
+bool tsl_divide(struct tsl_evaluation *e, const struct tsl_form *dividend, int64_t by, struct tsl_form *quotient,
                 struct tsl_form *remainder)
 {
+    struct tsl_form form = *dividend;
+
     for (unsigned i = 0; i < MAX_STEPS; i++) {
         struct tsl_range range;
         tsl_wide row;

@@ -119,7 +119,8 @@ static bool form_of_pixels(const struct tsl_evaluation *e, const struct tsl_pixe
         if (e->access->address[d] == TSL_FOOTPRINT_NONE)
             continue;
         if (coordinates[d].kind != VALUE_FORM || !tsl_value_range(e, &coordinates[d], &range) || range.low < 0 ||
-            range.high >= pixels->size[d] || !tsl_form_add(form, &coordinates[d].form, (int64_t)pixels->step[d]))
+            range.high >= pixels->size[d] ||
+            !tsl_form_add(&e->now, form, &coordinates[d].form, (int64_t)pixels->step[d]))
             return false;
     }
     return true;

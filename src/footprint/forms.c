@@ -8,25 +8,25 @@ struct tsl_form tsl_form_of(int64_t constant)
     return (struct tsl_form){.constant = constant};
 }
 
-bool tsl_form_add(struct tsl_form *to, const struct tsl_form *form, int64_t factor)
+bool tsl_form_add(const struct tsl_part *part, struct tsl_form *to, const struct tsl_form *form, int64_t factor)
 {
     bool overflow = false;
     int64_t product;
 
     overflow |= __builtin_mul_overflow(form->constant, factor, &product);
     overflow |= __builtin_add_overflow(to->constant, product, &to->constant);
-    for (unsigned v = 0; v < PART_VARS; v++) {
+    for (unsigned v = 0; v < part->n_vars; v++) {
         overflow |= __builtin_mul_overflow(form->k[v], factor, &product);
         overflow |= __builtin_add_overflow(to->k[v], product, &to->k[v]);
     }
     return !overflow;
 }
 
-bool tsl_form_scale(struct tsl_form *form, int64_t factor)
+bool tsl_form_scale(const struct tsl_part *part, struct tsl_form *form, int64_t factor)
 {
     bool overflow = __builtin_mul_overflow(form->constant, factor, &form->constant);
 
-    for (unsigned v = 0; v < PART_VARS; v++)
+    for (unsigned v = 0; v < part->n_vars; v++)
         overflow |= __builtin_mul_overflow(form->k[v], factor, &form->k[v]);
     return !overflow;
 }

@@ -3,19 +3,22 @@
  */
 #include "footprint/part.h"
 
-typedef struct tsl_value binary(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
-                                const struct tsl_value *b);
+/* What an operation gives; the result is no operand. */
+typedef void binary(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
+                    const struct tsl_value *b, struct tsl_value *result);
 
 /* ---- Sums and products ------------------------------------------------------------------------------------------ */
 
-static struct tsl_value product_of_ranges(const struct tsl_evaluation *e, const struct tsl_value *a,
-                                          const struct tsl_value *b)
+static void multiply_ranges(const struct tsl_evaluation *e, const struct tsl_value *a, const struct tsl_value *b,
+                            struct tsl_value *result)
 {
     struct tsl_range x, y;
     tsl_wide corners[4], low, high;
 
-    if (!tsl_value_range(e, a, &x) || !tsl_value_range(e, b, &y) || !tsl_range_fits(x) || !tsl_range_fits(y))
-        return tsl_value_any();
+    if (!tsl_value_range(e, a, &x) || !tsl_value_range(e, b, &y) || !tsl_range_fits(x) || !tsl_range_fits(y)) {
+        tsl_value_set_any(result);
+        return;
+    }
     corners[0] = x.low * y.low;
     corners[1] = x.low * y.high;
     corners[2] = x.high * y.low;
@@ -25,90 +28,109 @@ static struct tsl_value product_of_ranges(const struct tsl_evaluation *e, const 
         low = corners[i] < low ? corners[i] : low;
         high = corners[i] > high ? corners[i] : high;
     }
-    return tsl_value_between(low, high);
+    tsl_value_set_between(result, low, high);
 }
 
-static struct tsl_value sum(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
-                            const struct tsl_value *b)
+static void sum(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
+                const struct tsl_value *b, struct tsl_value *result)
 {
     const int sign = node->op == TSL_NODE_SUB ? -1 : 1;
-    struct tsl_value result = *a;
     struct tsl_range x, y;
 
-    if (a->kind == VALUE_FORM && b->kind == VALUE_FORM)
-        return tsl_form_add(&result.form, &b->form, sign) ? result : tsl_value_any();
-    if (!tsl_value_range(e, a, &x) || !tsl_value_range(e, b, &y))
-        return tsl_value_any();
-    return sign > 0 ? tsl_value_between(x.low + y.low, x.high + y.high)
-                    : tsl_value_between(x.low - y.high, x.high - y.low);
+    if (a->kind == VALUE_FORM && b->kind == VALUE_FORM) {
+        *result = *a;
+        if (!tsl_form_add(&e->now, &result->form, &b->form, sign))
+            tsl_value_set_any(result);
+    } else if (!tsl_value_range(e, a, &x) || !tsl_value_range(e, b, &y)) {
+        tsl_value_set_any(result);
+    } else if (sign > 0) {
+        tsl_value_set_between(result, x.low + y.low, x.high + y.high);
+    } else {
+        tsl_value_set_between(result, x.low - y.high, x.high - y.low);
+    }
 }
 
-static struct tsl_value product(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
-                                const struct tsl_value *b)
+static void scale(struct tsl_evaluation *e, const struct tsl_value *a, int64_t factor, struct tsl_value *result)
 {
-    struct tsl_value result;
+    *result = *a;
+    if (!tsl_form_scale(&e->now, &result->form, factor))
+        tsl_value_set_any(result);
+}
+
+static void product(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
+                    const struct tsl_value *b, struct tsl_value *result)
+{
+    const bool forms = a->kind == VALUE_FORM && b->kind == VALUE_FORM;
     int64_t factor;
 
     (void)node;
-    if (a->kind == VALUE_FORM && b->kind == VALUE_FORM) {
-        result = *a;
-        if (tsl_form_is_constant(&e->now, &b->form, &factor))
-            return tsl_form_scale(&result.form, factor) ? result : tsl_value_any();
-        result = *b;
-        if (tsl_form_is_constant(&e->now, &a->form, &factor))
-            return tsl_form_scale(&result.form, factor) ? result : tsl_value_any();
-    }
-    return product_of_ranges(e, a, b);
+    if (forms && tsl_form_is_constant(&e->now, &b->form, &factor))
+        scale(e, a, factor, result);
+    else if (forms && tsl_form_is_constant(&e->now, &a->form, &factor))
+        scale(e, b, factor, result);
+    else
+        multiply_ranges(e, a, b, result);
 }
 
 /* By how much b shifts, where that is defined. */
 static bool shift_range(struct tsl_evaluation *e, const struct tsl_value *b, unsigned bits, struct tsl_range *by)
 {
-    struct tsl_value amount = tsl_value_unsigned(e, *b, bits);
+    struct tsl_value amount = *b;
 
+    tsl_value_make_unsigned(e, &amount, bits);
     if (!tsl_value_range(e, &amount, by))
         return false;
     /* Beyond the bits any value is right. */
     return by->low >= 0 && by->high < bits && by->high < 63;
 }
 
-static struct tsl_value shift_left(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
-                                   const struct tsl_value *b)
+static void shift_left(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
+                       const struct tsl_value *b, struct tsl_value *result)
 {
     struct tsl_range by;
     struct tsl_value factor, value;
 
-    if (!shift_range(e, b, node->bits, &by))
-        return tsl_value_any();
-    if (by.low == by.high) {
-        factor = tsl_value_of(INT64_C(1) << by.low);
-        return product(e, node, a, &factor);
+    if (!shift_range(e, b, node->bits, &by)) {
+        tsl_value_set_any(result);
+    } else if (by.low == by.high) {
+        tsl_value_set(&factor, INT64_C(1) << by.low);
+        product(e, node, a, &factor, result);
+    } else {
+        tsl_value_set_between(&factor, (tsl_wide)1 << by.low, (tsl_wide)1 << by.high);
+        value = *a;
+        tsl_value_make_signed(e, &value, node->bits);
+        multiply_ranges(e, &value, &factor, result);
     }
-    factor = tsl_value_between((tsl_wide)1 << by.low, (tsl_wide)1 << by.high);
-    value = tsl_value_signed(e, *a, node->bits);
-    return product_of_ranges(e, &value, &factor);
 }
 
 /* ---- Divisions -------------------------------------------------------------------------------------------------- */
 
-/* The quotient or remainder of two numbers that are not negative, b not 0. */
-static struct tsl_value divide(struct tsl_evaluation *e, bool want_rest, const struct tsl_value *a,
-                               const struct tsl_value *b)
+/* By ranges alone. */
+static void divide_ranges(struct tsl_evaluation *e, bool want_rest, const struct tsl_value *a,
+                          const struct tsl_value *b, struct tsl_value *result)
 {
-    struct tsl_value quotient = {.kind = VALUE_FORM}, rest = {.kind = VALUE_FORM};
-    struct tsl_range x, y;
-    bool known;
+    struct tsl_range x = {0, 0}, y;
+    bool known = tsl_value_range(e, a, &x);
+
+    if (!tsl_value_range(e, b, &y) || y.low <= 0 || (!known && !want_rest))
+        tsl_value_set_any(result);
+    else if (want_rest)
+        tsl_value_set_between(result, 0, known && x.high < y.high - 1 ? x.high : y.high - 1);
+    else
+        tsl_value_set_between(result, x.low / y.high, x.high / y.low);
+}
+
+/* The quotient or remainder of two numbers that are not negative, b not 0. */
+static void divide(struct tsl_evaluation *e, bool want_rest, const struct tsl_value *a, const struct tsl_value *b,
+                   struct tsl_value *result)
+{
+    struct tsl_form other;
     int64_t by;
 
-    if (a->kind == VALUE_FORM && b->kind == VALUE_FORM && tsl_form_is_constant(&e->now, &b->form, &by) && by > 0 &&
-        tsl_divide(e, a->form, by, &quotient.form, &rest.form))
-        return want_rest ? rest : quotient;
-    known = tsl_value_range(e, a, &x);
-    if (!tsl_value_range(e, b, &y) || y.low <= 0)
-        return tsl_value_any();
-    if (!want_rest)
-        return known ? tsl_value_between(x.low / y.high, x.high / y.low) : tsl_value_any();
-    return tsl_value_between(0, known && x.high < y.high - 1 ? x.high : y.high - 1);
+    result->kind = VALUE_FORM;
+    if (a->kind != VALUE_FORM || b->kind != VALUE_FORM || !tsl_form_is_constant(&e->now, &b->form, &by) || by <= 0 ||
+        !tsl_divide(e, &a->form, by, want_rest ? &other : &result->form, want_rest ? &result->form : &other))
+        divide_ranges(e, want_rest, a, b, result);
 }
 
 /* The remainder by a power of two, on which high bits have no bearing: the form isn't reduced to a number first. False:
@@ -122,96 +144,108 @@ static bool low_bits(struct tsl_evaluation *e, const struct tsl_value *a, const 
     if (a->kind != VALUE_FORM || b->kind != VALUE_FORM || !tsl_form_is_constant(&e->now, &b->form, &by) || by <= 0 ||
         (by & (by - 1)) != 0)
         return false;
-    *rest = (struct tsl_value){.kind = VALUE_FORM};
-    if (!tsl_divide(e, a->form, by, &quotient, &rest->form))
-        *rest = tsl_value_between(0, by - 1);
+    rest->kind = VALUE_FORM;
+    if (!tsl_divide(e, &a->form, by, &quotient, &rest->form))
+        tsl_value_set_between(rest, 0, by - 1);
     return true;
 }
 
-static struct tsl_value divide_unsigned(struct tsl_evaluation *e, const struct tsl_node *node,
-                                        const struct tsl_value *a, const struct tsl_value *b)
+static void divide_unsigned(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
+                            const struct tsl_value *b, struct tsl_value *result)
 {
-    struct tsl_value x, y = tsl_value_unsigned(e, *b, node->bits), rest;
+    struct tsl_value x, y = *b;
 
-    if (node->op == TSL_NODE_UREM && low_bits(e, a, &y, &rest))
-        return rest;
-    x = tsl_value_unsigned(e, *a, node->bits);
-    return divide(e, node->op == TSL_NODE_UREM, &x, &y);
+    tsl_value_make_unsigned(e, &y, node->bits);
+    if (node->op == TSL_NODE_UREM && low_bits(e, a, &y, result))
+        return;
+    x = *a;
+    tsl_value_make_unsigned(e, &x, node->bits);
+    divide(e, node->op == TSL_NODE_UREM, &x, &y, result);
 }
 
-static bool negative_form(struct tsl_value *value)
+static bool negate(const struct tsl_evaluation *e, struct tsl_value *value)
 {
-    return value->kind == VALUE_FORM && tsl_form_scale(&value->form, -1);
+    return value->kind == VALUE_FORM && tsl_form_scale(&e->now, &value->form, -1);
 }
 
-static struct tsl_value divide_signed(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
-                                      const struct tsl_value *b)
+/* Of two forms; by 0 anything. */
+static void divide_signed_forms(struct tsl_evaluation *e, bool want_rest, struct tsl_value *x, struct tsl_value *y,
+                                struct tsl_value *result)
 {
-    struct tsl_value x = tsl_value_signed(e, *a, node->bits), y = tsl_value_signed(e, *b, node->bits), result;
-    bool want_rest = node->op == TSL_NODE_SREM, x_negative, y_negative;
-    enum tsl_truth positive;
+    enum tsl_truth positive = tsl_branch(e, &x->form);
+    bool x_negative, y_negative;
     int64_t by;
 
-    if (x.kind != VALUE_FORM || y.kind != VALUE_FORM) {
-        struct tsl_range m, n;
-
-        if (!tsl_value_range(e, &x, &m) || !tsl_value_range(e, &y, &n) || m.low < 0 || n.low <= 0)
-            return tsl_value_any();
-        return divide(e, want_rest, &x, &y);
-    }
-    positive = tsl_branch(e, x.form);
-    if (positive == TRUTH_OPEN || !tsl_form_is_constant(&e->now, &y.form, &by) || by == 0)
-        return tsl_value_any();
+    tsl_value_set_any(result);
+    if (positive == TRUTH_OPEN || !tsl_form_is_constant(&e->now, &y->form, &by) || by == 0)
+        return;
     x_negative = positive == TRUTH_NO;
     y_negative = by < 0;
-    if ((x_negative && !negative_form(&x)) || (y_negative && !negative_form(&y)))
-        return tsl_value_any();
-    result = divide(e, want_rest, &x, &y);
-    if (!(want_rest ? x_negative : x_negative != y_negative))
-        return result;
-    return negative_form(&result) ? result : tsl_value_any();
+    if ((x_negative && !negate(e, x)) || (y_negative && !negate(e, y)))
+        return;
+    divide(e, want_rest, x, y, result);
+    if ((want_rest ? x_negative : x_negative != y_negative) && !negate(e, result))
+        tsl_value_set_any(result);
+}
+
+static void divide_signed(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
+                          const struct tsl_value *b, struct tsl_value *result)
+{
+    const bool want_rest = node->op == TSL_NODE_SREM;
+    struct tsl_value x = *a, y = *b;
+    struct tsl_range m, n;
+
+    tsl_value_make_signed(e, &x, node->bits);
+    tsl_value_make_signed(e, &y, node->bits);
+    if (x.kind == VALUE_FORM && y.kind == VALUE_FORM)
+        divide_signed_forms(e, want_rest, &x, &y, result);
+    else if (!tsl_value_range(e, &x, &m) || !tsl_value_range(e, &y, &n) || m.low < 0 || n.low <= 0)
+        tsl_value_set_any(result);
+    else
+        divide(e, want_rest, &x, &y, result);
 }
 
 /* Right, of an operand that was read as signed or unsigned: the quotient, rounded down. */
-static struct tsl_value shift_right(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
-                                    const struct tsl_value *b)
+static void shift_right(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
+                        const struct tsl_value *b, struct tsl_value *result)
 {
-    struct tsl_value x =
-        node->op == TSL_NODE_LSHR ? tsl_value_unsigned(e, *a, node->bits) : tsl_value_signed(e, *a, node->bits);
-    struct tsl_value quotient = {.kind = VALUE_FORM};
+    struct tsl_value x = *a;
     struct tsl_range by, range;
     struct tsl_form rest;
 
+    if (node->op == TSL_NODE_LSHR)
+        tsl_value_make_unsigned(e, &x, node->bits);
+    else
+        tsl_value_make_signed(e, &x, node->bits);
+    result->kind = VALUE_FORM;
     if (!shift_range(e, b, node->bits, &by))
-        return tsl_value_any();
-    if (by.low == by.high && x.kind == VALUE_FORM && tsl_divide(e, x.form, INT64_C(1) << by.low, &quotient.form, &rest))
-        return quotient;
-    if (!tsl_value_range(e, &x, &range) || !tsl_range_fits(range))
-        return tsl_value_any();
-    return tsl_value_between(range.low >> (range.low < 0 ? by.low : by.high),
-                             range.high >> (range.high < 0 ? by.high : by.low));
+        tsl_value_set_any(result);
+    else if (by.low == by.high && x.kind == VALUE_FORM &&
+             tsl_divide(e, &x.form, INT64_C(1) << by.low, &result->form, &rest))
+        return;
+    else if (!tsl_value_range(e, &x, &range) || !tsl_range_fits(range))
+        tsl_value_set_any(result);
+    else
+        tsl_value_set_between(result, range.low >> (range.low < 0 ? by.low : by.high),
+                              range.high >> (range.high < 0 ? by.high : by.low));
 }
 
 /* ---- Choices ---------------------------------------------------------------------------------------------------- */
 
-static struct tsl_value bitwise(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
-                                const struct tsl_value *b)
-{
-    return tsl_value_bitwise(e, node->op, node->bits, a, b);
-}
-
 /* Of two values of which it isn't known which is chosen. */
-static struct tsl_value either(const struct tsl_evaluation *e, const struct tsl_value *a, const struct tsl_value *b)
+static void set_either(const struct tsl_evaluation *e, const struct tsl_value *a, const struct tsl_value *b,
+                       struct tsl_value *result)
 {
     struct tsl_range x, y;
 
     if (!tsl_value_range(e, a, &x) || !tsl_value_range(e, b, &y))
-        return tsl_value_any();
-    return tsl_value_between(x.low < y.low ? x.low : y.low, x.high > y.high ? x.high : y.high);
+        tsl_value_set_any(result);
+    else
+        tsl_value_set_between(result, x.low < y.low ? x.low : y.low, x.high > y.high ? x.high : y.high);
 }
 
-static struct tsl_value extreme_of_ranges(const struct tsl_evaluation *e, bool most, bool is_signed,
-                                          const struct tsl_value *a, const struct tsl_value *b)
+static void extreme_of_ranges(const struct tsl_evaluation *e, bool most, bool is_signed, const struct tsl_value *a,
+                              const struct tsl_value *b, struct tsl_value *result)
 {
     struct tsl_range x = {0, 0}, y = {0, 0};
     bool known_x = tsl_value_range(e, a, &x), known_y = tsl_value_range(e, b, &y);
@@ -220,51 +254,63 @@ static struct tsl_value extreme_of_ranges(const struct tsl_evaluation *e, bool m
         const struct tsl_range least = {x.low < y.low ? x.low : y.low, x.high < y.high ? x.high : y.high};
         const struct tsl_range largest = {x.low > y.low ? x.low : y.low, x.high > y.high ? x.high : y.high};
 
-        return most ? tsl_value_between(largest.low, largest.high) : tsl_value_between(least.low, least.high);
+        tsl_value_set_between(result, most ? largest.low : least.low, most ? largest.high : least.high);
+    } else if (is_signed || most || (!known_x && !known_y)) {
+        tsl_value_set_any(result);
+    } else {
+        /* What isn't known is at least 0. */
+        tsl_value_set_between(result, 0, known_x ? x.high : y.high);
     }
-    /* What isn't known is at least 0. */
-    if (is_signed || most || (!known_x && !known_y))
-        return tsl_value_any();
-    return tsl_value_between(0, known_x ? x.high : y.high);
 }
 
-static struct tsl_value extreme(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
-                                const struct tsl_value *b)
+static void extreme(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
+                    const struct tsl_value *b, struct tsl_value *result)
 {
     const bool most = node->op == TSL_NODE_UMAX || node->op == TSL_NODE_SMAX;
     const bool is_signed = node->op == TSL_NODE_SMIN || node->op == TSL_NODE_SMAX;
-    struct tsl_value x = is_signed ? tsl_value_signed(e, *a, node->bits) : tsl_value_unsigned(e, *a, node->bits);
-    struct tsl_value y = is_signed ? tsl_value_signed(e, *b, node->bits) : tsl_value_unsigned(e, *b, node->bits);
+    struct tsl_value x = *a, y = *b;
 
+    if (is_signed) {
+        tsl_value_make_signed(e, &x, node->bits);
+        tsl_value_make_signed(e, &y, node->bits);
+    } else {
+        tsl_value_make_unsigned(e, &x, node->bits);
+        tsl_value_make_unsigned(e, &y, node->bits);
+    }
     if (x.kind == VALUE_FORM && y.kind == VALUE_FORM) {
         struct tsl_form difference = y.form;
-        enum tsl_truth x_is_less = tsl_form_add(&difference, &x.form, -1) ? tsl_branch(e, difference) : TRUTH_OPEN;
+        enum tsl_truth x_is_less =
+            tsl_form_add(&e->now, &difference, &x.form, -1) ? tsl_branch(e, &difference) : TRUTH_OPEN;
 
-        if (x_is_less != TRUTH_OPEN)
-            return (x_is_less == TRUTH_YES) != most ? x : y;
+        if (x_is_less != TRUTH_OPEN) {
+            *result = (x_is_less == TRUTH_YES) != most ? x : y;
+            return;
+        }
     }
-    return extreme_of_ranges(e, most, is_signed, &x, &y);
+    extreme_of_ranges(e, most, is_signed, &x, &y, result);
 }
 
-static struct tsl_value choose(struct tsl_evaluation *e, const struct tsl_node *node)
+static void choose(struct tsl_evaluation *e, const struct tsl_node *node, struct tsl_value *result)
 {
-    struct tsl_value a, b;
+    struct tsl_value room[2];
+    const struct tsl_value *a, *b;
 
     switch (tsl_node_truth(e, node->a)) {
     case TRUTH_YES:
-        return tsl_node_value(e, node->b);
+        *result = *tsl_node_value(e, node->b);
+        break;
     case TRUTH_NO:
-        return tsl_node_value(e, node->c);
+        *result = *tsl_node_value(e, node->c);
+        break;
     default:
-        a = tsl_node_value(e, node->b);
-        b = tsl_node_value(e, node->c);
-        return either(e, &a, &b);
+        tsl_node_values(e, node->b, node->c, room, &a, &b);
+        set_either(e, a, b, result);
     }
 }
 
 /* ---- All -------------------------------------------------------------------------------------------------------- */
 
-static struct tsl_value of_operands(struct tsl_evaluation *e, const struct tsl_node *node)
+static void apply_operation(struct tsl_evaluation *e, const struct tsl_node *node, struct tsl_value *result)
 {
     static binary *const operations[TSL_N_NODE_OPS] = {
         [TSL_NODE_ADD] = sum,
@@ -277,61 +323,89 @@ static struct tsl_value of_operands(struct tsl_evaluation *e, const struct tsl_n
         [TSL_NODE_SDIV] = divide_signed,
         [TSL_NODE_UREM] = divide_unsigned,
         [TSL_NODE_SREM] = divide_signed,
-        [TSL_NODE_AND] = bitwise,
-        [TSL_NODE_OR] = bitwise,
-        [TSL_NODE_XOR] = bitwise,
+        [TSL_NODE_AND] = tsl_value_bitwise,
+        [TSL_NODE_OR] = tsl_value_bitwise,
+        [TSL_NODE_XOR] = tsl_value_bitwise,
         [TSL_NODE_UMIN] = extreme,
         [TSL_NODE_UMAX] = extreme,
         [TSL_NODE_SMIN] = extreme,
         [TSL_NODE_SMAX] = extreme,
     };
-    struct tsl_value a = tsl_node_value(e, node->a), b;
+    struct tsl_value room[2];
+    const struct tsl_value *a, *b;
 
-    switch (node->op) {
-    case TSL_NODE_ZEXT:
-        return tsl_value_unsigned(e, a, e->footprint->nodes[node->a].bits);
-    case TSL_NODE_SEXT:
-        return tsl_value_signed(e, a, e->footprint->nodes[node->a].bits);
-    case TSL_NODE_TRUNC:
-        return a;
-    default:
-        b = tsl_node_value(e, node->b);
-        return operations[node->op](e, node, &a, &b);
-    }
+    tsl_node_values(e, node->a, node->b, room, &a, &b);
+    operations[node->op](e, node, a, b, result);
 }
 
-static struct tsl_value compute(struct tsl_evaluation *e, uint32_t at)
+static void convert(struct tsl_evaluation *e, const struct tsl_node *node, struct tsl_value *result)
+{
+    *result = *tsl_node_value(e, node->a);
+    if (node->op == TSL_NODE_ZEXT)
+        tsl_value_make_unsigned(e, result, e->footprint->nodes[node->a].bits);
+    if (node->op == TSL_NODE_SEXT)
+        tsl_value_make_signed(e, result, e->footprint->nodes[node->a].bits);
+}
+
+static void compute(struct tsl_evaluation *e, uint32_t at, struct tsl_value *result)
 {
     const struct tsl_node *node = &e->footprint->nodes[at];
     enum tsl_truth truth;
 
-    if (node->op < TSL_NODE_ADD)
-        return tsl_leaf(e, node);
-    if (node->op == TSL_NODE_SELECT)
-        return choose(e, node);
-    if (node->op < TSL_NODE_EQ)
-        return of_operands(e, node);
-    truth = tsl_node_truth(e, at);
-    return truth == TRUTH_OPEN ? tsl_value_between(0, 1) : tsl_value_of(truth == TRUTH_YES);
+    if (node->op < TSL_NODE_ADD) {
+        tsl_leaf(e, node, result);
+    } else if (node->op < TSL_NODE_SELECT) {
+        apply_operation(e, node, result);
+    } else if (node->op == TSL_NODE_SELECT) {
+        choose(e, node, result);
+    } else if (node->op < TSL_NODE_EQ) {
+        convert(e, node, result);
+    } else {
+        truth = tsl_node_truth(e, at);
+        if (truth == TRUTH_OPEN)
+            tsl_value_set_between(result, 0, 1);
+        else
+            tsl_value_set(result, truth == TRUTH_YES);
+    }
 }
 
-struct tsl_value tsl_node_value(struct tsl_evaluation *e, uint32_t node)
+const struct tsl_value *tsl_node_value(struct tsl_evaluation *e, uint32_t node)
 {
+    static const struct tsl_value any = {.kind = VALUE_ANY};
     struct tsl_memo *memo = &e->memo[node % MEMO];
-    struct tsl_value value;
+    struct tsl_value *value = &e->values[node % MEMO];
+    const bool varied = e->varies;
 
-    if (memo->node == node && memo->generation == e->generation)
-        return memo->value;
-    if (e->steps == 0 || e->depth == MAX_NODE_DEPTH || e->now.empty)
-        return tsl_value_any();
+    if (memo->node == node && (memo->generation == e->generation || memo->generation == MEMO_ALWAYS)) {
+        e->varies |= memo->generation != MEMO_ALWAYS;
+        return value;
+    }
+    if (e->steps == 0 || e->depth == MAX_NODE_DEPTH || e->now.empty) {
+        e->varies = true;
+        return &any;
+    }
     e->steps--;
     e->depth++;
-    value = compute(e, node);
+    e->varies = false;
+    compute(e, node, value);
     e->depth--;
-    if (e->early)
-        return value;
     memo->node = node;
-    memo->generation = e->generation;
-    memo->value = value;
+    memo->generation = e->early ? 0 : e->varies ? e->generation : MEMO_ALWAYS;
+    e->varies |= varied;
     return value;
+}
+
+void tsl_node_values(struct tsl_evaluation *e, uint32_t node_a, uint32_t node_b, struct tsl_value room[2],
+                     const struct tsl_value **a, const struct tsl_value **b)
+{
+    *a = tsl_node_value(e, node_a);
+    if (tsl_node_may_move(e)) {
+        room[0] = **a;
+        *a = &room[0];
+    }
+    *b = tsl_node_value(e, node_b);
+    if (tsl_node_may_move(e)) {
+        room[1] = **b;
+        *b = &room[1];
+    }
 }

@@ -19,8 +19,8 @@
 #define MAX_PARTS        64   /* of one access; afterwards nothing is cut, and ranges must do */
 #define MAX_ALL_PARTS    1024 /* of one evaluation, besides one for each access */
 #define MAX_WAITING      16
-#define MEMO             64
-#define MAX_NODE_DEPTH   40 /* expressions deeper than that are any value: a level takes up to 1.5 KiB of the stack */
+#define MEMO             256 /* nodes' values that are kept */
+#define MAX_NODE_DEPTH   40  /* expressions deeper than that are any value: a level takes up to 1.5 KiB of the stack */
 #define MAX_NODE_STEPS   100000 /* of one evaluation, some milliseconds; then all that is left is unknown */
 
 /* Variables stay within ± this, so that sums of products with coefficients of 64 bits fit in 128. */
@@ -28,7 +28,7 @@
 
 __extension__ typedef __int128 tsl_wide;
 
-/* constant + sum of k[v] * variable v. */
+/* constant + sum of k[v] * variable v. Of variables that the part has not k is 0. */
 struct tsl_form {
     int64_t constant;
     int64_t k[PART_VARS];
@@ -46,7 +46,6 @@ struct tsl_var {
 };
 
 struct tsl_part {
-    struct tsl_var vars[PART_VARS];
     uint8_t n_vars, n_constraints;
     uint16_t split;  /* variables that others stand for */
     uint16_t lazy;   /* groups' ids, as the quotient of the global id's variable by the local size, not computed yet */
@@ -54,14 +53,17 @@ struct tsl_part {
     bool exact;      /* holds nothing but executions, but for those that the constraints exclude */
     bool narrowed;   /* was cut or split since this was last false */
     bool restricted; /* the loops and guards were asked */
-    int8_t global[3], group[3];                    /* variable of a dimension; -1: none yet */
-    int8_t counter[TSL_FOOTPRINT_MAX_DEPTH];       /* of the access' loops; -1: not entered */
+    int8_t global[3], group[3];              /* variable of a dimension; -1: none yet */
+    int8_t counter[TSL_FOOTPRINT_MAX_DEPTH]; /* of the access' loops; -1: not entered */
+    /* From here on tsl_part_copy copies what is in use. */
+    struct tsl_var vars[PART_VARS];
     struct tsl_form constraints[PART_CONSTRAINTS]; /* each >= 0, over several variables that are not split */
 };
 
 enum tsl_value_kind { VALUE_ANY, VALUE_BETWEEN, VALUE_FORM };
 
-/* What a node is, modulo 2^bits: nothing known; some integer from low to high; or a form. */
+/* What a node is, modulo 2^bits: nothing known; some integer from low to high; or a form. What the kind doesn't use is
+ * not set. */
 struct tsl_value {
     enum tsl_value_kind kind;
     int64_t low, high;
@@ -77,10 +79,13 @@ struct tsl_extent {
 /* What the loops and guards of the access before have left of the window. */
 enum tsl_kept { KEPT_NONE, KEPT_NOTHING, KEPT_PART };
 
+/* Which node's value is kept, and since when. */
 struct tsl_memo {
     uint32_t node, generation;
-    struct tsl_value value;
 };
+
+/* The generation of a value that is the same in all parts. */
+#define MEMO_ALWAYS UINT32_MAX
 
 struct tsl_evaluation {
     const struct tsl_footprint *footprint;
@@ -89,6 +94,7 @@ struct tsl_evaluation {
     struct tsl_extent extents[3];
     bool groups_known; /* local sizes are set */
     bool early;        /* a counter of a loop that isn't entered yet was asked for */
+    bool evicts;       /* there are more nodes than memoised values */
     unsigned n_parts;  /* of this access */
     unsigned n_all_parts;
     unsigned n_waiting;
@@ -96,10 +102,12 @@ struct tsl_evaluation {
     uint32_t generation;  /* of memoised values */
     uint32_t steps;       /* nodes that may still be evaluated */
     enum tsl_kept kept;   /* NONE: several parts, or it isn't known */
+    bool varies;          /* what is being computed depends on the part; written often, so away from what is read */
     struct tsl_part base; /* KEPT_PART; e->now is the same until it's narrowed */
     struct tsl_part now;
     struct tsl_part waiting[MAX_WAITING];
-    struct tsl_memo memo[MEMO];
+    struct tsl_memo memo[MEMO]; /* of values[] */
+    struct tsl_value values[MEMO];
 };
 
 enum tsl_truth { TRUTH_NO, TRUTH_YES, TRUTH_OPEN };
@@ -107,9 +115,9 @@ enum tsl_truth { TRUTH_NO, TRUTH_YES, TRUTH_OPEN };
 /* ---- forms.c ---------------------------------------------------------------------------------------------------- */
 
 struct tsl_form tsl_form_of(int64_t constant);
-/* to += factor * form. False: it doesn't fit in 64 bits. */
-bool tsl_form_add(struct tsl_form *to, const struct tsl_form *form, int64_t factor);
-bool tsl_form_scale(struct tsl_form *form, int64_t factor);
+/* to += factor * form, both over the part's variables. False: it doesn't fit in 64 bits. */
+bool tsl_form_add(const struct tsl_part *part, struct tsl_form *to, const struct tsl_form *form, int64_t factor);
+bool tsl_form_scale(const struct tsl_part *part, struct tsl_form *form, int64_t factor);
 /* Has it no variables but those of one value? */
 bool tsl_form_is_constant(const struct tsl_part *part, const struct tsl_form *form, int64_t *constant);
 struct tsl_range tsl_form_range(const struct tsl_part *part, const struct tsl_form *form);
@@ -120,6 +128,7 @@ tsl_wide tsl_gcd(tsl_wide a, tsl_wide b); /* of positive ones */
 
 /* ---- parts.c ---------------------------------------------------------------------------------------------------- */
 
+void tsl_part_copy(struct tsl_part *to, const struct tsl_part *from);
 /* A new variable; -1: no room. */
 int tsl_part_add(struct tsl_part *part, int64_t low, int64_t high);
 /* Only the executions with low <= variable v <= high. */
@@ -145,35 +154,44 @@ void tsl_wait(struct tsl_evaluation *e);
 /* Groups' ids become quotients, variables that were split what they stand for. False: it can't be said. */
 bool tsl_settle(struct tsl_evaluation *e, struct tsl_form *form);
 /* Goes on where form >= 0, if that's anywhere (YES), else where it isn't (NO); OPEN: it can't be cut. */
-enum tsl_truth tsl_branch(struct tsl_evaluation *e, struct tsl_form form);
+enum tsl_truth tsl_branch(struct tsl_evaluation *e, const struct tsl_form *form);
 /* Goes on only where form >= 0 (YES, and NO: nowhere). OPEN: it can't be said. */
-enum tsl_truth tsl_require(struct tsl_evaluation *e, struct tsl_form form);
+enum tsl_truth tsl_require(struct tsl_evaluation *e, const struct tsl_form *form);
 
 /* ---- divide.c --------------------------------------------------------------------------------------------------- */
 
 /* form = by * quotient + remainder, 0 <= remainder < by. False: it can't be said in as many parts as are left. */
-bool tsl_divide(struct tsl_evaluation *e, struct tsl_form form, int64_t by, struct tsl_form *quotient,
+bool tsl_divide(struct tsl_evaluation *e, const struct tsl_form *form, int64_t by, struct tsl_form *quotient,
                 struct tsl_form *remainder);
 
 /* ---- values.c, nodes.c ------------------------------------------------------------------------------------------ */
 
-struct tsl_value tsl_value_any(void);
-struct tsl_value tsl_value_of(int64_t constant);
-struct tsl_value tsl_value_between(tsl_wide low, tsl_wide high);
+void tsl_value_set_any(struct tsl_value *value);
+void tsl_value_set(struct tsl_value *value, int64_t constant);
+void tsl_value_set_between(struct tsl_value *value, tsl_wide low, tsl_wide high); /* any, if they don't fit */
 /* The integers that it stands for; false: any. */
 bool tsl_value_range(const struct tsl_evaluation *e, const struct tsl_value *value, struct tsl_range *range);
 /* The same bits taken as a signed or unsigned number, which its form or range then is. An unsigned one of 64 bits that
  * is 2^63 or more is any. */
-struct tsl_value tsl_value_signed(struct tsl_evaluation *e, struct tsl_value value, unsigned bits);
-struct tsl_value tsl_value_unsigned(struct tsl_evaluation *e, struct tsl_value value, unsigned bits);
+void tsl_value_make_signed(struct tsl_evaluation *e, struct tsl_value *value, unsigned bits);
+void tsl_value_make_unsigned(struct tsl_evaluation *e, struct tsl_value *value, unsigned bits);
 /* bits.c: and, or, xor. */
-struct tsl_value tsl_value_bitwise(struct tsl_evaluation *e, uint8_t op, unsigned bits, const struct tsl_value *a,
-                                   const struct tsl_value *b);
+void tsl_value_bitwise(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
+                       const struct tsl_value *b, struct tsl_value *result);
 /* leaves.c */
-struct tsl_value tsl_leaf(struct tsl_evaluation *e, const struct tsl_node *node);
+void tsl_leaf(struct tsl_evaluation *e, const struct tsl_node *node, struct tsl_value *value);
 
-/* A node in the present part, which it may cut. */
-struct tsl_value tsl_node_value(struct tsl_evaluation *e, uint32_t node);
+/* A node in the present part, which it may cut. The value stays until the next node is asked for where
+ * tsl_node_may_move, else as long as the part; it is changed by nobody. */
+const struct tsl_value *tsl_node_value(struct tsl_evaluation *e, uint32_t node);
+/* May the value that was just returned be overwritten when another node is asked for? */
+static inline bool tsl_node_may_move(const struct tsl_evaluation *e)
+{
+    return e->early || e->evicts;
+}
+/* The same for two nodes; the values, which may be copies in `room`, are kept while nothing else is asked for. */
+void tsl_node_values(struct tsl_evaluation *e, uint32_t node_a, uint32_t node_b, struct tsl_value room[2],
+                     const struct tsl_value **a, const struct tsl_value **b);
 /* conditions.c: of a node of 1 bit. truth cuts the part until it's known, demand goes on only where it's as wanted
  * (NO: nowhere). */
 enum tsl_truth tsl_node_truth(struct tsl_evaluation *e, uint32_t node);

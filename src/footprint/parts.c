@@ -3,6 +3,15 @@
  */
 #include "footprint/part.h"
 
+#include <string.h>
+
+void tsl_part_copy(struct tsl_part *to, const struct tsl_part *from)
+{
+    memcpy(to, from, offsetof(struct tsl_part, vars));
+    memcpy(to->vars, from->vars, from->n_vars * sizeof(from->vars[0]));
+    memcpy(to->constraints, from->constraints, from->n_constraints * sizeof(from->constraints[0]));
+}
+
 int tsl_part_add(struct tsl_part *part, int64_t low, int64_t high)
 {
     if (part->n_vars == PART_VARS || low < -VAR_LIMIT || high > VAR_LIMIT)
@@ -161,7 +170,7 @@ bool tsl_has_room(const struct tsl_evaluation *e, unsigned pieces)
 
 struct tsl_part *tsl_fork(struct tsl_evaluation *e)
 {
-    e->waiting[e->n_waiting] = e->now;
+    tsl_part_copy(&e->waiting[e->n_waiting], &e->now);
     return &e->waiting[e->n_waiting];
 }
 
@@ -183,7 +192,8 @@ static bool settle_group(struct tsl_evaluation *e, unsigned dimension, struct ts
 
     form->k[v] = 0;
     id.k[e->now.global[dimension]] = 1;
-    return tsl_divide(e, id, e->extents[dimension].local, &quotient, &remainder) && tsl_form_add(form, &quotient, k);
+    return tsl_divide(e, &id, e->extents[dimension].local, &quotient, &remainder) &&
+           tsl_form_add(&e->now, form, &quotient, k);
 }
 
 bool tsl_settle(struct tsl_evaluation *e, struct tsl_form *form)
@@ -197,23 +207,23 @@ bool tsl_settle(struct tsl_evaluation *e, struct tsl_form *form)
 }
 
 /* -form - 1, which is >= 0 where form is not. */
-static bool negate(struct tsl_form *form)
+static bool negate(const struct tsl_part *part, struct tsl_form *form)
 {
-    return tsl_form_scale(form, -1) && !__builtin_sub_overflow(form->constant, 1, &form->constant);
+    return tsl_form_scale(part, form, -1) && !__builtin_sub_overflow(form->constant, 1, &form->constant);
 }
 
-enum tsl_truth tsl_branch(struct tsl_evaluation *e, struct tsl_form form)
+enum tsl_truth tsl_branch(struct tsl_evaluation *e, const struct tsl_form *asked)
 {
-    struct tsl_form negative;
+    struct tsl_form form = *asked, negative;
     enum tsl_truth known;
 
     if (!tsl_settle(e, &form))
         return TRUTH_OPEN;
-    negative = form;
     known = tsl_part_knows(&e->now, &form);
     if (known != TRUTH_OPEN || e->now.empty)
         return known;
-    if (!negate(&negative) || !tsl_has_room(e, 1) || e->now.n_constraints == PART_CONSTRAINTS)
+    negative = form;
+    if (!negate(&e->now, &negative) || !tsl_has_room(e, 1) || e->now.n_constraints == PART_CONSTRAINTS)
         return TRUTH_OPEN;
     tsl_part_constrain(tsl_fork(e), &negative);
     tsl_wait(e);
@@ -221,8 +231,9 @@ enum tsl_truth tsl_branch(struct tsl_evaluation *e, struct tsl_form form)
     return TRUTH_YES;
 }
 
-enum tsl_truth tsl_require(struct tsl_evaluation *e, struct tsl_form form)
+enum tsl_truth tsl_require(struct tsl_evaluation *e, const struct tsl_form *asked)
 {
+    struct tsl_form form = *asked;
     enum tsl_truth known;
 
     if (!tsl_settle(e, &form))

@@ -11,19 +11,20 @@
 #define MAX_SHEARED 3u /* constraints: more are rare, and many ways to try */
 
 /* Puts `instead` in v's place. */
-static bool substitute(struct tsl_form *form, unsigned v, const struct tsl_form *instead)
+static bool substitute(const struct tsl_part *part, struct tsl_form *form, unsigned v, const struct tsl_form *instead)
 {
     int64_t k = form->k[v];
 
     form->k[v] = 0;
-    return k == 0 || tsl_form_add(form, instead, k);
+    return k == 0 || tsl_form_add(part, form, instead, k);
 }
 
 /* instead - low, or high - instead. */
-static bool bound(const struct tsl_form *instead, int factor, int64_t constant, struct tsl_form *form)
+static bool bound(const struct tsl_part *part, const struct tsl_form *instead, int factor, int64_t constant,
+                  struct tsl_form *form)
 {
     *form = *instead;
-    return tsl_form_scale(form, factor) && !__builtin_add_overflow(form->constant, constant, &form->constant);
+    return tsl_form_scale(part, form, factor) && !__builtin_add_overflow(form->constant, constant, &form->constant);
 }
 
 /* Variable v, which the constraint has once, is replaced by what the constraint says is not negative. False: it can't
@@ -40,17 +41,17 @@ static bool shear(struct tsl_part *part, struct tsl_form *address, unsigned cons
     if (w < 0)
         return false;
     instead.k[v] = 0;
-    if (!tsl_form_scale(&instead, -sign) || instead.k[w] != 0)
+    if (!tsl_form_scale(part, &instead, -sign) || instead.k[w] != 0)
         return false;
     instead.k[w] = sign;
     part->constraints[constraint] = part->constraints[--part->n_constraints];
     for (unsigned i = 0; i < part->n_constraints; i++)
-        if (!substitute(&part->constraints[i], v, &instead))
+        if (!substitute(part, &part->constraints[i], v, &instead))
             return false;
-    if (!substitute(address, v, &instead) || !bound(&instead, 1, -low, &form))
+    if (!substitute(part, address, v, &instead) || !bound(part, &instead, 1, -low, &form))
         return false;
     tsl_part_constrain(part, &form);
-    if (!bound(&instead, -1, high, &form))
+    if (!bound(part, &instead, -1, high, &form))
         return false;
     tsl_part_constrain(part, &form);
     return !part->empty;

@@ -3,21 +3,22 @@
  */
 #include "footprint/part.h"
 
-struct tsl_value tsl_value_any(void)
+void tsl_value_set_any(struct tsl_value *value)
 {
-    return (struct tsl_value){.kind = VALUE_ANY};
+    value->kind = VALUE_ANY;
 }
 
-struct tsl_value tsl_value_of(int64_t constant)
+void tsl_value_set(struct tsl_value *value, int64_t constant)
 {
-    return (struct tsl_value){.kind = VALUE_FORM, .form.constant = constant};
+    value->kind = VALUE_FORM;
+    value->form = tsl_form_of(constant);
 }
 
-struct tsl_value tsl_value_between(tsl_wide low, tsl_wide high)
+void tsl_value_set_between(struct tsl_value *value, tsl_wide low, tsl_wide high)
 {
-    if (low < INT64_MIN || high > INT64_MAX)
-        return tsl_value_any();
-    return (struct tsl_value){.kind = VALUE_BETWEEN, .low = (int64_t)low, .high = (int64_t)high};
+    value->kind = low < INT64_MIN || high > INT64_MAX ? VALUE_ANY : VALUE_BETWEEN;
+    value->low = (int64_t)low;
+    value->high = (int64_t)high;
 }
 
 bool tsl_value_range(const struct tsl_evaluation *e, const struct tsl_value *value, struct tsl_range *range)
@@ -35,66 +36,82 @@ static tsl_wide limit_of(unsigned bits)
 }
 
 /* Takes a form as unsigned, less than 2^bits; bits < 64. */
-static struct tsl_value wrap(struct tsl_evaluation *e, const struct tsl_form *form, unsigned bits)
+static bool wrap(struct tsl_evaluation *e, struct tsl_form *form, unsigned bits)
 {
-    struct tsl_value value = {.kind = VALUE_FORM};
-    struct tsl_form quotient;
+    struct tsl_form quotient, rest;
 
-    if (tsl_divide(e, *form, INT64_C(1) << bits, &quotient, &value.form))
-        return value;
-    return tsl_value_between(0, limit_of(bits) - 1);
+    if (!tsl_divide(e, form, INT64_C(1) << bits, &quotient, &rest))
+        return false;
+    *form = rest;
+    return true;
 }
 
-static struct tsl_value unsigned_form(struct tsl_evaluation *e, struct tsl_value value, unsigned bits)
+/* Any number of so many bits. */
+static void set_unsigned(struct tsl_value *value, unsigned bits)
+{
+    if (bits == 64)
+        tsl_value_set_any(value);
+    else
+        tsl_value_set_between(value, 0, limit_of(bits) - 1);
+}
+
+static void set_signed(struct tsl_value *value, unsigned bits)
+{
+    tsl_value_set_between(value, -limit_of(bits - 1), limit_of(bits - 1) - 1);
+}
+
+static void make_unsigned_form(struct tsl_evaluation *e, struct tsl_value *value, unsigned bits)
 {
     struct tsl_range range;
 
-    if (!tsl_settle(e, &value.form))
-        return bits == 64 ? tsl_value_any() : tsl_value_between(0, limit_of(bits) - 1);
-    range = tsl_form_range(&e->now, &value.form);
+    if (!tsl_settle(e, &value->form)) {
+        set_unsigned(value, bits);
+        return;
+    }
+    range = tsl_form_range(&e->now, &value->form);
     if (range.low >= 0 && range.high < limit_of(bits < 64 ? bits : 63))
-        return value;
-    if (bits < 64)
-        return wrap(e, &value.form, bits);
-    if (!tsl_range_fits(range) || tsl_branch(e, value.form) != TRUTH_YES)
-        return tsl_value_any();
-    return value;
+        return;
+    if (bits < 64) {
+        if (!wrap(e, &value->form, bits))
+            set_unsigned(value, bits);
+    } else if (!tsl_range_fits(range) || tsl_branch(e, &value->form) != TRUTH_YES) {
+        tsl_value_set_any(value);
+    }
 }
 
-struct tsl_value tsl_value_unsigned(struct tsl_evaluation *e, struct tsl_value value, unsigned bits)
+void tsl_value_make_unsigned(struct tsl_evaluation *e, struct tsl_value *value, unsigned bits)
 {
-    if (value.kind == VALUE_FORM)
-        return unsigned_form(e, value, bits);
-    if (value.kind == VALUE_BETWEEN && value.low >= 0 && value.high < limit_of(bits < 64 ? bits : 63))
-        return value;
-    return bits == 64 ? tsl_value_any() : tsl_value_between(0, limit_of(bits) - 1);
+    if (value->kind == VALUE_FORM)
+        make_unsigned_form(e, value, bits);
+    else if (value->kind == VALUE_ANY || value->low < 0 || value->high >= limit_of(bits < 64 ? bits : 63))
+        set_unsigned(value, bits);
 }
 
-static struct tsl_value signed_form(struct tsl_evaluation *e, struct tsl_value value, unsigned bits)
+static void make_signed_form(struct tsl_evaluation *e, struct tsl_value *value, unsigned bits)
 {
     const tsl_wide half = limit_of(bits - 1);
     struct tsl_range range;
 
-    if (!tsl_settle(e, &value.form))
-        return tsl_value_between(-half, half - 1);
-    range = tsl_form_range(&e->now, &value.form);
+    if (!tsl_settle(e, &value->form)) {
+        set_signed(value, bits);
+        return;
+    }
+    range = tsl_form_range(&e->now, &value->form);
     if (range.low >= -half && range.high < half)
-        return value;
-    if (bits == 64 || __builtin_add_overflow(value.form.constant, (int64_t)half, &value.form.constant))
-        return tsl_value_between(-half, half - 1);
-    value = wrap(e, &value.form, bits);
-    if (value.kind == VALUE_FORM)
-        value.form.constant -= (int64_t)half;
-    return value.kind == VALUE_FORM ? value : tsl_value_between(-half, half - 1);
+        return;
+    if (bits == 64 || __builtin_add_overflow(value->form.constant, (int64_t)half, &value->form.constant) ||
+        !wrap(e, &value->form, bits))
+        set_signed(value, bits);
+    else
+        value->form.constant -= (int64_t)half;
 }
 
-struct tsl_value tsl_value_signed(struct tsl_evaluation *e, struct tsl_value value, unsigned bits)
+void tsl_value_make_signed(struct tsl_evaluation *e, struct tsl_value *value, unsigned bits)
 {
     const tsl_wide half = limit_of(bits - 1);
 
-    if (value.kind == VALUE_FORM)
-        return signed_form(e, value, bits);
-    if (value.kind == VALUE_BETWEEN && value.low >= -half && value.high < half)
-        return value;
-    return tsl_value_between(-half, half - 1);
+    if (value->kind == VALUE_FORM)
+        make_signed_form(e, value, bits);
+    else if (value->kind == VALUE_ANY || value->low < -half || value->high >= half)
+        set_signed(value, bits);
 }

@@ -39,7 +39,9 @@ bool tsl_evaluation_begin(struct tsl_evaluation *e, const struct tsl_footprint *
     e->n_waiting = e->n_all_parts = 0;
     e->depth = 0;
     e->kept = KEPT_NONE;
-    for (unsigned i = 0; i < MEMO; i++)
+    e->varies = e->early = false;
+    e->evicts = footprint->n_nodes > MEMO;
+    for (unsigned i = 0; i < MEMO && i < footprint->n_nodes; i++)
         e->memo[i].generation = 0;
     e->groups_known = true;
     for (unsigned d = 0; d < 3 && d < window->work_dim; d++)
@@ -74,14 +76,16 @@ static bool has_counter(struct tsl_part *part, uint32_t index, tsl_wide most)
 static void enter_loop(struct tsl_evaluation *e, uint32_t index)
 {
     const struct tsl_loop *loop = &e->footprint->loops[e->access->loops[index]];
-    struct tsl_value count = tsl_value_any();
+    struct tsl_value count = {.kind = VALUE_ANY};
     struct tsl_range range = {0, VAR_LIMIT};
     struct tsl_form inside;
 
-    if (loop->count != TSL_FOOTPRINT_NONE)
-        count = tsl_value_unsigned(e, tsl_node_value(e, loop->count), 64);
+    if (loop->count != TSL_FOOTPRINT_NONE) {
+        count = *tsl_node_value(e, loop->count);
+        tsl_value_make_unsigned(e, &count, 64);
+    }
     if (count.kind == VALUE_FORM && !tsl_settle(e, &count.form))
-        count = tsl_value_any();
+        tsl_value_set_any(&count);
     (void)tsl_value_range(e, &count, &range);
     e->now.exact &= loop->exact && count.kind == VALUE_FORM;
     if (e->now.empty || !has_counter(&e->now, index, range.high)) {
@@ -93,7 +97,7 @@ static void enter_loop(struct tsl_evaluation *e, uint32_t index)
     /* counter < count, which need not be the same for all. */
     inside = count.form;
     if (__builtin_sub_overflow(inside.k[e->now.counter[index]], 1, &inside.k[e->now.counter[index]]) ||
-        __builtin_sub_overflow(inside.constant, 1, &inside.constant) || tsl_require(e, inside) == TRUTH_OPEN)
+        __builtin_sub_overflow(inside.constant, 1, &inside.constant) || tsl_require(e, &inside) == TRUTH_OPEN)
         e->now.exact = false;
 }
 
@@ -250,16 +254,18 @@ static void finish_now(struct tsl_evaluation *e, tsl_each_part *each, void *data
     struct tsl_value addresses[3];
 
     for (unsigned i = 0; i < n; i++) {
-        addresses[i] = tsl_value_any();
-        if (e->access->address[i] != TSL_FOOTPRINT_NONE)
-            addresses[i] = tsl_value_signed(e, tsl_node_value(e, e->access->address[i]), 64);
+        tsl_value_set_any(&addresses[i]);
+        if (e->access->address[i] != TSL_FOOTPRINT_NONE) {
+            addresses[i] = *tsl_node_value(e, e->access->address[i]);
+            tsl_value_make_signed(e, &addresses[i], 64);
+        }
         if (addresses[i].kind == VALUE_FORM && !tsl_settle(e, &addresses[i].form))
-            addresses[i] = tsl_value_any();
+            tsl_value_set_any(&addresses[i]);
     }
     /* Settling one may have split variables of another one. */
     for (unsigned i = 0; i + 1 < n; i++)
         if (addresses[i].kind == VALUE_FORM && !tsl_part_expand(&e->now, &addresses[i].form))
-            addresses[i] = tsl_value_any();
+            tsl_value_set_any(&addresses[i]);
     if (!e->now.empty && resolve_constraints(e))
         each(e, addresses, data);
 }
@@ -292,7 +298,7 @@ static bool restrict_window(struct tsl_evaluation *e, const struct tsl_access *a
     e->access = access;
     e->n_parts = 1;
     if (alike && e->kept == KEPT_PART && e->now.narrowed) {
-        e->now = e->base;
+        tsl_part_copy(&e->now, &e->base);
         e->generation++;
     }
     if (alike)
@@ -303,7 +309,7 @@ static bool restrict_window(struct tsl_evaluation *e, const struct tsl_access *a
     e->kept = e->n_waiting ? KEPT_NONE : e->now.restricted ? KEPT_PART : KEPT_NOTHING;
     e->now.narrowed = false;
     if (e->kept == KEPT_PART)
-        e->base = e->now;
+        tsl_part_copy(&e->base, &e->now);
     return e->now.restricted;
 }
 
@@ -314,7 +320,7 @@ void tsl_evaluation_walk(struct tsl_evaluation *e, const struct tsl_access *acce
     if (restrict_window(e, access))
         finish_now(e, each, data);
     while (e->n_waiting > 0) {
-        e->now = e->waiting[--e->n_waiting];
+        tsl_part_copy(&e->now, &e->waiting[--e->n_waiting]);
         e->generation++;
         /* Guards that were open may hold, or not, in a smaller part. */
         if (!e->now.restricted || !e->now.exact)
