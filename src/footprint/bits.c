@@ -19,9 +19,9 @@ static bool add_low_bits(struct tsl_evaluation *e, const struct tsl_form *form, 
     if (n == 0)
         return true;
     if (n == bits)
-        return tsl_form_add(&e->now, to, form, factor);
+        return tsl_form_add(to, form, factor);
     return n < 63 && tsl_divide(e, form, INT64_C(1) << n, &quotient, &remainder) &&
-           tsl_form_add(&e->now, to, &remainder, factor);
+           tsl_form_add(to, &remainder, factor);
 }
 
 /* to = form & mask, of so many bits. */
@@ -30,7 +30,7 @@ static bool masked(struct tsl_evaluation *e, const struct tsl_form *form, uint64
 {
     unsigned low = 0;
 
-    *to = tsl_form_of(0);
+    tsl_form_set(to, 0);
     for (unsigned run = 0; low < bits && mask >> low != 0; run++) {
         unsigned high;
 
@@ -53,11 +53,10 @@ static bool with_mask(struct tsl_evaluation *e, uint8_t op, unsigned bits, const
 
     if (!masked(e, form, (uint64_t)mask & all, bits, &kept))
         return false;
-    *to = kept;
+    tsl_form_copy(to, op == TSL_NODE_AND ? &kept : form);
     if (op == TSL_NODE_AND)
         return true;
-    *to = *form;
-    return tsl_form_add(&e->now, to, &kept, op == TSL_NODE_OR ? -1 : -2) &&
+    return tsl_form_add(to, &kept, op == TSL_NODE_OR ? -1 : -2) &&
            !__builtin_add_overflow(to->constant, mask, &to->constant);
 }
 
@@ -67,7 +66,7 @@ static bool disjoint(const struct tsl_evaluation *e, const struct tsl_form *a, c
     struct tsl_range range = tsl_form_range(&e->now, b);
     uint64_t all = (uint64_t)a->constant;
 
-    for (unsigned v = 0; v < e->now.n_vars; v++)
+    for (unsigned v = 0; v < a->n; v++)
         all |= (uint64_t)a->k[v];
     return range.low >= 0 && (range.high == 0 || (all & -all) > (tsl_wide)range.high || all == 0);
 }
@@ -106,15 +105,21 @@ static bool combine(struct tsl_evaluation *e, const struct tsl_node *node, struc
         return true;
     if (!tsl_settle(e, x) || !tsl_settle(e, y) || (!disjoint(e, x, y) && !disjoint(e, y, x)))
         return false;
-    *result = node->op == TSL_NODE_AND ? tsl_form_of(0) : *x;
-    return node->op == TSL_NODE_AND || tsl_form_add(&e->now, result, y, 1);
+    if (node->op == TSL_NODE_AND) {
+        tsl_form_set(result, 0);
+        return true;
+    }
+    tsl_form_copy(result, x);
+    return tsl_form_add(result, y, 1);
 }
 
 void tsl_value_bitwise(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
                        const struct tsl_value *b, struct tsl_value *result)
 {
-    struct tsl_value x = *a, y = *b;
+    struct tsl_value x, y;
 
+    tsl_value_copy(&x, a);
+    tsl_value_copy(&y, b);
     result->kind = VALUE_FORM;
     if (a->kind == VALUE_FORM && b->kind == VALUE_FORM && combine(e, node, &x.form, &y.form, &result->form))
         return;

@@ -71,8 +71,8 @@ static void subtract(const struct tsl_evaluation *e, const struct tsl_value *a, 
                      struct comparison *comparison)
 {
     if (a->kind == VALUE_FORM && b->kind == VALUE_FORM) {
-        comparison->difference = a->form;
-        if (tsl_form_add(&e->now, &comparison->difference, &b->form, -1))
+        tsl_form_copy(&comparison->difference, &a->form);
+        if (tsl_form_add(&comparison->difference, &b->form, -1))
             return;
     }
     comparison->known = true;
@@ -82,8 +82,10 @@ static void subtract(const struct tsl_evaluation *e, const struct tsl_value *a, 
 static void compare_as_numbers(struct tsl_evaluation *e, const struct tsl_value *a, const struct tsl_value *b,
                                unsigned bits, bool is_signed, struct comparison *comparison)
 {
-    struct tsl_value x = *a, y = *b;
+    struct tsl_value x, y;
 
+    tsl_value_copy(&x, a);
+    tsl_value_copy(&y, b);
     if (is_signed) {
         tsl_value_make_signed(e, &x, bits);
         tsl_value_make_signed(e, &y, bits);
@@ -110,8 +112,8 @@ static void compare(struct tsl_evaluation *e, const struct tsl_node *node, struc
     tsl_node_values(e, node->a, node->b, room, &a, &b);
     forms = a->kind == VALUE_FORM && b->kind == VALUE_FORM;
     if (comparison->equality && forms) {
-        comparison->difference = a->form;
-        if (tsl_form_add(&e->now, &comparison->difference, &b->form, -1) && tsl_settle(e, &comparison->difference) &&
+        tsl_form_copy(&comparison->difference, &a->form);
+        if (tsl_form_add(&comparison->difference, &b->form, -1) && tsl_settle(e, &comparison->difference) &&
             are_near(e, &comparison->difference, bits))
             return;
     }
@@ -126,44 +128,39 @@ static void compare(struct tsl_evaluation *e, const struct tsl_node *node, struc
 }
 
 /* The form that is >= 0 where the comparison (no equality) is as wanted. */
-static bool inequality(const struct tsl_evaluation *e, const struct comparison *comparison, bool want,
-                       struct tsl_form *form)
+static bool inequality(const struct comparison *comparison, bool want, struct tsl_form *form)
 {
-    *form = comparison->difference;
-    if (want && !tsl_form_scale(&e->now, form, -1))
+    tsl_form_copy(form, &comparison->difference);
+    if (want && !tsl_form_scale(form, -1))
         return false;
     /* b - a >= 0 is a <= b; a - b >= 0 is not a < b. */
     return want == comparison->or_equal || !__builtin_sub_overflow(form->constant, 1, &form->constant);
 }
 
-/* factor * form + constant. */
-static struct tsl_form plus(const struct tsl_evaluation *e, const struct tsl_form *form, int factor, int64_t constant,
-                            bool *overflow)
+/* factor * form + constant; false: it doesn't fit. */
+static bool plus(const struct tsl_form *form, int factor, int64_t constant, struct tsl_form *result)
 {
-    struct tsl_form result = *form;
-
-    *overflow |= !tsl_form_scale(&e->now, &result, factor);
-    *overflow |= __builtin_add_overflow(result.constant, constant, &result.constant);
-    return result;
+    tsl_form_copy(result, form);
+    return tsl_form_scale(result, factor) && !__builtin_add_overflow(result->constant, constant, &result->constant);
 }
 
 static enum tsl_truth equal_truth(struct tsl_evaluation *e, const struct tsl_form *difference)
 {
-    bool overflow = false;
-    struct tsl_form above = plus(e, difference, 1, -1, &overflow), below = plus(e, difference, -1, -1, &overflow);
-    enum tsl_truth truth = overflow ? TRUTH_OPEN : tsl_branch(e, &above);
+    struct tsl_form above, below;
+    enum tsl_truth truth;
 
+    if (!plus(difference, 1, -1, &above) || !plus(difference, -1, -1, &below))
+        return TRUTH_OPEN;
+    truth = tsl_branch(e, &above);
     return truth == TRUTH_NO ? opposite(tsl_branch(e, &below)) : opposite(truth);
 }
 
 static enum tsl_truth demand_equal(struct tsl_evaluation *e, const struct tsl_form *difference, bool want)
 {
-    bool overflow = false;
-    struct tsl_form above = plus(e, difference, 1, want ? 0 : -1, &overflow);
-    struct tsl_form below = plus(e, difference, -1, want ? 0 : -1, &overflow);
+    struct tsl_form above, below;
     enum tsl_truth first;
 
-    if (overflow)
+    if (!plus(difference, 1, want ? 0 : -1, &above) || !plus(difference, -1, want ? 0 : -1, &below))
         return TRUTH_OPEN;
     if (want) {
         first = tsl_require(e, &above);
@@ -184,7 +181,7 @@ static enum tsl_truth truth_of_comparison(struct tsl_evaluation *e, const struct
     if (!comparison.known && comparison.equality)
         truth = equal_truth(e, &comparison.difference);
     else if (!comparison.known)
-        truth = inequality(e, &comparison, true, &form) ? tsl_branch(e, &form) : TRUTH_OPEN;
+        truth = inequality(&comparison, true, &form) ? tsl_branch(e, &form) : TRUTH_OPEN;
     return node->op == TSL_NODE_NE ? opposite(truth) : truth;
 }
 
@@ -200,7 +197,7 @@ static enum tsl_truth demand_comparison(struct tsl_evaluation *e, const struct t
         return want ? comparison.truth : opposite(comparison.truth);
     if (comparison.equality)
         return demand_equal(e, &comparison.difference, want);
-    return inequality(e, &comparison, want, &form) ? tsl_require(e, &form) : TRUTH_OPEN;
+    return inequality(&comparison, want, &form) ? tsl_require(e, &form) : TRUTH_OPEN;
 }
 
 /* ---- All conditions --------------------------------------------------------------------------------------------- */
@@ -208,9 +205,10 @@ static enum tsl_truth demand_comparison(struct tsl_evaluation *e, const struct t
 /* Of a value of one bit. */
 static enum tsl_truth truth_of_value(struct tsl_evaluation *e, uint32_t at)
 {
-    struct tsl_value value = *tsl_node_value(e, at);
+    struct tsl_value value;
     int64_t bit;
 
+    tsl_value_copy(&value, tsl_node_value(e, at));
     tsl_value_make_unsigned(e, &value, 1);
     if (value.kind != VALUE_FORM)
         return TRUTH_OPEN;

@@ -51,7 +51,7 @@ static void collect(const struct tsl_part *part, const struct tsl_form *address,
     shape->offset = address->constant;
     shape->width = width;
     shape->n = 0;
-    for (unsigned v = 0; v < part->n_vars; v++) {
+    for (unsigned v = 0; v < address->n; v++) {
         const struct tsl_var *var = &part->vars[v];
         tsl_wide k = address->k[v], count = (tsl_wide)var->high - var->low + 1;
 
@@ -211,7 +211,7 @@ static void choose_value(struct tsl_part *part, unsigned v)
     bool rising = true;
 
     for (unsigned i = part->n_constraints; i-- > 0;)
-        if (part->constraints[i].k[v] != 0)
+        if (tsl_form_k(&part->constraints[i], v) != 0)
             rising = part->constraints[i].k[v] > 0;
     if (rising)
         var->low = var->high;
@@ -229,7 +229,7 @@ static void ensure(struct tsl_part *part, const struct tsl_form *form)
 
     if (range.low >= 0)
         return;
-    for (unsigned v = 0; v < part->n_vars; v++) {
+    for (unsigned v = 0; v < form->n; v++) {
         const struct tsl_var *var = &part->vars[v];
         tsl_wide k = form->k[v], low = var->low, high = var->high;
         double left;
@@ -265,7 +265,7 @@ unsigned tsl_cover_sure(const struct tsl_part *part, const struct tsl_form *addr
     if (part->n_constraints > 0) {
         tsl_part_copy(&inner, part);
         for (unsigned v = 0; v < inner.n_vars; v++)
-            if (address->k[v] == 0)
+            if (tsl_form_k(address, v) == 0)
                 choose_value(&inner, v);
         for (unsigned i = 0; i < inner.n_constraints && !inner.empty; i++)
             ensure(&inner, &inner.constraints[i]);

@@ -12,25 +12,31 @@
 /* More than that is not tried. */
 #define MAX_STEPS 12
 
-/* Coefficients that `by` divides go to `whole`, divided; the others stay. */
-static void take_multiples(const struct tsl_part *part, struct tsl_form *form, int64_t by, struct tsl_form *whole)
+/* form = by * whole + rest, where no coefficient of the rest reaches `by`. */
+static void take_multiples(const struct tsl_form *form, int64_t by, struct tsl_form *whole, struct tsl_form *rest)
 {
-    *whole = tsl_form_of(0);
-    for (unsigned v = 0; v < part->n_vars; v++) {
-        if (form->k[v] < by && form->k[v] > -by)
+    tsl_form_set(whole, 0);
+    rest->constant = form->constant;
+    rest->n = form->n;
+    for (unsigned v = 0; v < form->n; v++) {
+        const int64_t k = form->k[v];
+
+        rest->k[v] = k;
+        if (k < by && k > -by)
             continue;
-        whole->k[v] = form->k[v] / by;
-        form->k[v] %= by;
+        rest->k[v] = k % by;
+        *tsl_form_at(whole, v) = k / by;
     }
 }
 
 /* The variable of several values with the largest coefficient, and the range of all the others. -1: none. */
 static int leading(const struct tsl_part *part, const struct tsl_form *form, struct tsl_range *rest)
 {
-    struct tsl_form others = *form;
+    struct tsl_form others;
     int best = -1;
 
-    for (unsigned v = 0; v < part->n_vars; v++) {
+    tsl_form_copy(&others, form);
+    for (unsigned v = 0; v < form->n; v++) {
         if (form->k[v] == 0 || part->vars[v].low == part->vars[v].high)
             continue;
         if (best < 0 || llabs(form->k[v]) > llabs(form->k[best]))
@@ -69,8 +75,11 @@ static void cut_before(struct tsl_evaluation *e, unsigned v, int64_t at)
 }
 
 /* Goes on where the form is at least `least`, or below. */
-static bool cut_row(struct tsl_evaluation *e, struct tsl_form form, tsl_wide least)
+static bool cut_row(struct tsl_evaluation *e, const struct tsl_form *asked, tsl_wide least)
 {
+    struct tsl_form form;
+
+    tsl_form_copy(&form, asked);
     if (least < INT64_MIN || least > INT64_MAX || __builtin_sub_overflow(form.constant, (int64_t)least, &form.constant))
         return false;
     return tsl_branch(e, &form) != TRUTH_OPEN;
@@ -91,7 +100,7 @@ static bool step(struct tsl_evaluation *e, const struct tsl_form *form, int64_t 
     period = by / (int64_t)tsl_gcd(k, by);
     border = next_border(var, form->k[v], rest.low, by);
     if (border > var->high) /* The row changes with the other variables alone, or with several. */
-        return cut_row(e, *form, next_row * by);
+        return cut_row(e, form, next_row * by);
     /* Whole rows, or as many rows as repeat, from `first` on. */
     first = (int64_t)border;
     if (first - var->low == period || k > by / period)
@@ -111,16 +120,16 @@ static bool step(struct tsl_evaluation *e, const struct tsl_form *form, int64_t 
 bool tsl_divide(struct tsl_evaluation *e, const struct tsl_form *dividend, int64_t by, struct tsl_form *quotient,
                 struct tsl_form *remainder)
 {
-    struct tsl_form form = *dividend;
+    struct tsl_form form;
 
+    tsl_form_copy(&form, dividend);
     for (unsigned i = 0; i < MAX_STEPS; i++) {
         struct tsl_range range;
         tsl_wide row;
 
         if (e->now.empty || !tsl_settle(e, &form))
             return false;
-        *remainder = form;
-        take_multiples(&e->now, remainder, by, quotient);
+        take_multiples(&form, by, quotient, remainder);
         range = tsl_part_range(&e->now, remainder);
         row = tsl_floor_div(range.low, by);
         if (range.high < (row + 1) * by) {

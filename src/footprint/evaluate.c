@@ -110,7 +110,7 @@ static void add_form(struct tsl_evaluation *e, const struct tsl_access *access, 
 static bool form_of_pixels(const struct tsl_evaluation *e, const struct tsl_pixel_layout *pixels,
                            const struct tsl_value *coordinates, struct tsl_form *form)
 {
-    *form = tsl_form_of(0);
+    tsl_form_set(form, 0);
     if (e->access->address[0] == TSL_FOOTPRINT_NONE)
         return false;
     for (unsigned d = 0; d < 3; d++) {
@@ -119,8 +119,7 @@ static bool form_of_pixels(const struct tsl_evaluation *e, const struct tsl_pixe
         if (e->access->address[d] == TSL_FOOTPRINT_NONE)
             continue;
         if (coordinates[d].kind != VALUE_FORM || !tsl_value_range(e, &coordinates[d], &range) || range.low < 0 ||
-            range.high >= pixels->size[d] ||
-            !tsl_form_add(&e->now, form, &coordinates[d].form, (int64_t)pixels->step[d]))
+            range.high >= pixels->size[d] || !tsl_form_add(form, &coordinates[d].form, (int64_t)pixels->step[d]))
             return false;
     }
     return true;

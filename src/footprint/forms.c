@@ -3,30 +3,26 @@
  */
 #include "footprint/part.h"
 
-struct tsl_form tsl_form_of(int64_t constant)
-{
-    return (struct tsl_form){.constant = constant};
-}
-
-bool tsl_form_add(const struct tsl_part *part, struct tsl_form *to, const struct tsl_form *form, int64_t factor)
+bool tsl_form_add(struct tsl_form *to, const struct tsl_form *form, int64_t factor)
 {
     bool overflow = false;
     int64_t product;
 
     overflow |= __builtin_mul_overflow(form->constant, factor, &product);
     overflow |= __builtin_add_overflow(to->constant, product, &to->constant);
-    for (unsigned v = 0; v < part->n_vars; v++) {
+    tsl_form_extend(to, form->n);
+    for (unsigned v = 0; v < form->n; v++) {
         overflow |= __builtin_mul_overflow(form->k[v], factor, &product);
         overflow |= __builtin_add_overflow(to->k[v], product, &to->k[v]);
     }
     return !overflow;
 }
 
-bool tsl_form_scale(const struct tsl_part *part, struct tsl_form *form, int64_t factor)
+bool tsl_form_scale(struct tsl_form *form, int64_t factor)
 {
     bool overflow = __builtin_mul_overflow(form->constant, factor, &form->constant);
 
-    for (unsigned v = 0; v < part->n_vars; v++)
+    for (unsigned v = 0; v < form->n; v++)
         overflow |= __builtin_mul_overflow(form->k[v], factor, &form->k[v]);
     return !overflow;
 }
@@ -35,7 +31,7 @@ struct tsl_range tsl_form_range(const struct tsl_part *part, const struct tsl_fo
 {
     struct tsl_range range = {form->constant, form->constant};
 
-    for (unsigned v = 0; v < part->n_vars; v++) {
+    for (unsigned v = 0; v < form->n; v++) {
         tsl_wide k = form->k[v];
 
         if (k == 0)
@@ -48,8 +44,13 @@ struct tsl_range tsl_form_range(const struct tsl_part *part, const struct tsl_fo
 
 bool tsl_form_is_constant(const struct tsl_part *part, const struct tsl_form *form, int64_t *constant)
 {
-    struct tsl_range range = tsl_form_range(part, form);
+    struct tsl_range range;
 
+    if (form->n == 0) {
+        *constant = form->constant;
+        return true;
+    }
+    range = tsl_form_range(part, form);
     *constant = (int64_t)range.low;
     return range.low == range.high && tsl_range_fits(range);
 }
@@ -64,6 +65,8 @@ tsl_wide tsl_floor_div(tsl_wide a, tsl_wide b)
     /* The common case is small: a division of 64 bits costs a tenth. */
     if (a >= 0 && a <= INT64_MAX && b <= INT64_MAX)
         return (int64_t)a / (int64_t)b;
+    if (a < 0 && a > INT64_MIN && b <= INT64_MAX)
+        return -((int64_t)(-a - 1) / (int64_t)b) - 1;
     return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
@@ -75,7 +78,7 @@ tsl_wide tsl_ceil_div(tsl_wide a, tsl_wide b)
 tsl_wide tsl_gcd(tsl_wide a, tsl_wide b)
 {
     while (b != 0) {
-        tsl_wide rest = a % b;
+        tsl_wide rest = a <= INT64_MAX && b <= INT64_MAX ? (int64_t)a % (int64_t)b : a % b;
 
         a = b;
         b = rest;

@@ -31,7 +31,7 @@ static void set_variable(struct tsl_evaluation *e, int v, struct tsl_value *valu
         return;
     }
     tsl_value_set(value, 0);
-    value->form.k[v] = 1;
+    *tsl_form_at(&value->form, (unsigned)v) = 1;
 }
 
 /* The global id less its offset. */
@@ -82,7 +82,7 @@ static void set_local_id(struct tsl_evaluation *e, unsigned dimension, struct ts
     set_position(e, dimension, value);
     set_group_id(e, dimension, &group);
     if (value->kind == VALUE_ANY || group.kind == VALUE_ANY ||
-        !tsl_form_add(&e->now, &value->form, &group.form, -e->extents[dimension].local))
+        !tsl_form_add(&value->form, &group.form, -e->extents[dimension].local))
         tsl_value_set_any(value);
 }
 

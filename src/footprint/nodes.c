@@ -38,8 +38,8 @@ static void sum(struct tsl_evaluation *e, const struct tsl_node *node, const str
     struct tsl_range x, y;
 
     if (a->kind == VALUE_FORM && b->kind == VALUE_FORM) {
-        *result = *a;
-        if (!tsl_form_add(&e->now, &result->form, &b->form, sign))
+        tsl_value_copy(result, a);
+        if (!tsl_form_add(&result->form, &b->form, sign))
             tsl_value_set_any(result);
     } else if (!tsl_value_range(e, a, &x) || !tsl_value_range(e, b, &y)) {
         tsl_value_set_any(result);
@@ -50,10 +50,10 @@ static void sum(struct tsl_evaluation *e, const struct tsl_node *node, const str
     }
 }
 
-static void scale(struct tsl_evaluation *e, const struct tsl_value *a, int64_t factor, struct tsl_value *result)
+static void scale(const struct tsl_value *a, int64_t factor, struct tsl_value *result)
 {
-    *result = *a;
-    if (!tsl_form_scale(&e->now, &result->form, factor))
+    tsl_value_copy(result, a);
+    if (!tsl_form_scale(&result->form, factor))
         tsl_value_set_any(result);
 }
 
@@ -65,9 +65,9 @@ static void product(struct tsl_evaluation *e, const struct tsl_node *node, const
 
     (void)node;
     if (forms && tsl_form_is_constant(&e->now, &b->form, &factor))
-        scale(e, a, factor, result);
+        scale(a, factor, result);
     else if (forms && tsl_form_is_constant(&e->now, &a->form, &factor))
-        scale(e, b, factor, result);
+        scale(b, factor, result);
     else
         multiply_ranges(e, a, b, result);
 }
@@ -75,8 +75,9 @@ static void product(struct tsl_evaluation *e, const struct tsl_node *node, const
 /* By how much b shifts, where that is defined. */
 static bool shift_range(struct tsl_evaluation *e, const struct tsl_value *b, unsigned bits, struct tsl_range *by)
 {
-    struct tsl_value amount = *b;
+    struct tsl_value amount;
 
+    tsl_value_copy(&amount, b);
     tsl_value_make_unsigned(e, &amount, bits);
     if (!tsl_value_range(e, &amount, by))
         return false;
@@ -97,7 +98,7 @@ static void shift_left(struct tsl_evaluation *e, const struct tsl_node *node, co
         product(e, node, a, &factor, result);
     } else {
         tsl_value_set_between(&factor, (tsl_wide)1 << by.low, (tsl_wide)1 << by.high);
-        value = *a;
+        tsl_value_copy(&value, a);
         tsl_value_make_signed(e, &value, node->bits);
         multiply_ranges(e, &value, &factor, result);
     }
@@ -153,19 +154,20 @@ static bool low_bits(struct tsl_evaluation *e, const struct tsl_value *a, const 
 static void divide_unsigned(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
                             const struct tsl_value *b, struct tsl_value *result)
 {
-    struct tsl_value x, y = *b;
+    struct tsl_value x, y;
 
+    tsl_value_copy(&y, b);
     tsl_value_make_unsigned(e, &y, node->bits);
     if (node->op == TSL_NODE_UREM && low_bits(e, a, &y, result))
         return;
-    x = *a;
+    tsl_value_copy(&x, a);
     tsl_value_make_unsigned(e, &x, node->bits);
     divide(e, node->op == TSL_NODE_UREM, &x, &y, result);
 }
 
-static bool negate(const struct tsl_evaluation *e, struct tsl_value *value)
+static bool negate(struct tsl_value *value)
 {
-    return value->kind == VALUE_FORM && tsl_form_scale(&e->now, &value->form, -1);
+    return value->kind == VALUE_FORM && tsl_form_scale(&value->form, -1);
 }
 
 /* Of two forms; by 0 anything. */
@@ -181,10 +183,10 @@ static void divide_signed_forms(struct tsl_evaluation *e, bool want_rest, struct
         return;
     x_negative = positive == TRUTH_NO;
     y_negative = by < 0;
-    if ((x_negative && !negate(e, x)) || (y_negative && !negate(e, y)))
+    if ((x_negative && !negate(x)) || (y_negative && !negate(y)))
         return;
     divide(e, want_rest, x, y, result);
-    if ((want_rest ? x_negative : x_negative != y_negative) && !negate(e, result))
+    if ((want_rest ? x_negative : x_negative != y_negative) && !negate(result))
         tsl_value_set_any(result);
 }
 
@@ -192,9 +194,11 @@ static void divide_signed(struct tsl_evaluation *e, const struct tsl_node *node,
                           const struct tsl_value *b, struct tsl_value *result)
 {
     const bool want_rest = node->op == TSL_NODE_SREM;
-    struct tsl_value x = *a, y = *b;
+    struct tsl_value x, y;
     struct tsl_range m, n;
 
+    tsl_value_copy(&x, a);
+    tsl_value_copy(&y, b);
     tsl_value_make_signed(e, &x, node->bits);
     tsl_value_make_signed(e, &y, node->bits);
     if (x.kind == VALUE_FORM && y.kind == VALUE_FORM)
@@ -209,10 +213,11 @@ static void divide_signed(struct tsl_evaluation *e, const struct tsl_node *node,
 static void shift_right(struct tsl_evaluation *e, const struct tsl_node *node, const struct tsl_value *a,
                         const struct tsl_value *b, struct tsl_value *result)
 {
-    struct tsl_value x = *a;
     struct tsl_range by, range;
+    struct tsl_value x;
     struct tsl_form rest;
 
+    tsl_value_copy(&x, a);
     if (node->op == TSL_NODE_LSHR)
         tsl_value_make_unsigned(e, &x, node->bits);
     else
@@ -268,8 +273,10 @@ static void extreme(struct tsl_evaluation *e, const struct tsl_node *node, const
 {
     const bool most = node->op == TSL_NODE_UMAX || node->op == TSL_NODE_SMAX;
     const bool is_signed = node->op == TSL_NODE_SMIN || node->op == TSL_NODE_SMAX;
-    struct tsl_value x = *a, y = *b;
+    struct tsl_value x, y;
 
+    tsl_value_copy(&x, a);
+    tsl_value_copy(&y, b);
     if (is_signed) {
         tsl_value_make_signed(e, &x, node->bits);
         tsl_value_make_signed(e, &y, node->bits);
@@ -278,12 +285,14 @@ static void extreme(struct tsl_evaluation *e, const struct tsl_node *node, const
         tsl_value_make_unsigned(e, &y, node->bits);
     }
     if (x.kind == VALUE_FORM && y.kind == VALUE_FORM) {
-        struct tsl_form difference = y.form;
-        enum tsl_truth x_is_less =
-            tsl_form_add(&e->now, &difference, &x.form, -1) ? tsl_branch(e, &difference) : TRUTH_OPEN;
+        struct tsl_form difference;
+        enum tsl_truth x_is_less;
+
+        tsl_form_copy(&difference, &y.form);
+        x_is_less = tsl_form_add(&difference, &x.form, -1) ? tsl_branch(e, &difference) : TRUTH_OPEN;
 
         if (x_is_less != TRUTH_OPEN) {
-            *result = (x_is_less == TRUTH_YES) != most ? x : y;
+            tsl_value_copy(result, (x_is_less == TRUTH_YES) != most ? &x : &y);
             return;
         }
     }
@@ -297,10 +306,10 @@ static void choose(struct tsl_evaluation *e, const struct tsl_node *node, struct
 
     switch (tsl_node_truth(e, node->a)) {
     case TRUTH_YES:
-        *result = *tsl_node_value(e, node->b);
+        tsl_value_copy(result, tsl_node_value(e, node->b));
         break;
     case TRUTH_NO:
-        *result = *tsl_node_value(e, node->c);
+        tsl_value_copy(result, tsl_node_value(e, node->c));
         break;
     default:
         tsl_node_values(e, node->b, node->c, room, &a, &b);
@@ -340,7 +349,7 @@ static void apply_operation(struct tsl_evaluation *e, const struct tsl_node *nod
 
 static void convert(struct tsl_evaluation *e, const struct tsl_node *node, struct tsl_value *result)
 {
-    *result = *tsl_node_value(e, node->a);
+    tsl_value_copy(result, tsl_node_value(e, node->a));
     if (node->op == TSL_NODE_ZEXT)
         tsl_value_make_unsigned(e, result, e->footprint->nodes[node->a].bits);
     if (node->op == TSL_NODE_SEXT)
@@ -400,12 +409,12 @@ void tsl_node_values(struct tsl_evaluation *e, uint32_t node_a, uint32_t node_b,
 {
     *a = tsl_node_value(e, node_a);
     if (tsl_node_may_move(e)) {
-        room[0] = **a;
+        tsl_value_copy(&room[0], *a);
         *a = &room[0];
     }
     *b = tsl_node_value(e, node_b);
     if (tsl_node_may_move(e)) {
-        room[1] = **b;
+        tsl_value_copy(&room[1], *b);
         *b = &room[1];
     }
 }

@@ -28,9 +28,10 @@
 
 __extension__ typedef __int128 tsl_wide;
 
-/* constant + sum of k[v] * variable v. Of variables that the part has not k is 0. */
+/* constant + sum of k[v] * variable v, for v < n. Most have one or two of them, so tsl_form_copy copies these alone. */
 struct tsl_form {
     int64_t constant;
+    unsigned n;
     int64_t k[PART_VARS];
 };
 
@@ -114,10 +115,49 @@ enum tsl_truth { TRUTH_NO, TRUTH_YES, TRUTH_OPEN };
 
 /* ---- forms.c ---------------------------------------------------------------------------------------------------- */
 
-struct tsl_form tsl_form_of(int64_t constant);
-/* to += factor * form, both over the part's variables. False: it doesn't fit in 64 bits. */
-bool tsl_form_add(const struct tsl_part *part, struct tsl_form *to, const struct tsl_form *form, int64_t factor);
-bool tsl_form_scale(const struct tsl_part *part, struct tsl_form *form, int64_t factor);
+static inline void tsl_form_set(struct tsl_form *form, int64_t constant)
+{
+    form->constant = constant;
+    form->n = 0;
+}
+
+/* In a loop of one or two rounds, which would become a call of memcpy or memset: these take longer. */
+#define SMALL_LOOP __asm__ volatile("")
+
+static inline void tsl_form_copy(struct tsl_form *to, const struct tsl_form *from)
+{
+    to->constant = from->constant;
+    to->n = from->n;
+    for (unsigned v = 0; v < from->n; v++) {
+        to->k[v] = from->k[v];
+        SMALL_LOOP;
+    }
+}
+
+/* What variable v is multiplied by. */
+static inline int64_t tsl_form_k(const struct tsl_form *form, unsigned v)
+{
+    return v < form->n ? form->k[v] : 0;
+}
+
+static inline void tsl_form_extend(struct tsl_form *form, unsigned n)
+{
+    while (form->n < n) {
+        form->k[form->n++] = 0;
+        SMALL_LOOP;
+    }
+}
+
+/* The same as tsl_form_k, to be changed. */
+static inline int64_t *tsl_form_at(struct tsl_form *form, unsigned v)
+{
+    tsl_form_extend(form, v + 1);
+    return &form->k[v];
+}
+
+/* to += factor * form. False: it doesn't fit in 64 bits. */
+bool tsl_form_add(struct tsl_form *to, const struct tsl_form *form, int64_t factor);
+bool tsl_form_scale(struct tsl_form *form, int64_t factor);
 /* Has it no variables but those of one value? */
 bool tsl_form_is_constant(const struct tsl_part *part, const struct tsl_form *form, int64_t *constant);
 struct tsl_range tsl_form_range(const struct tsl_part *part, const struct tsl_form *form);
@@ -166,8 +206,28 @@ bool tsl_divide(struct tsl_evaluation *e, const struct tsl_form *form, int64_t b
 
 /* ---- values.c, nodes.c ------------------------------------------------------------------------------------------ */
 
-void tsl_value_set_any(struct tsl_value *value);
-void tsl_value_set(struct tsl_value *value, int64_t constant);
+static inline void tsl_value_copy(struct tsl_value *to, const struct tsl_value *from)
+{
+    to->kind = from->kind;
+    to->low = from->low;
+    to->high = from->high;
+    if (from->kind == VALUE_FORM)
+        tsl_form_copy(&to->form, &from->form);
+}
+
+static inline void tsl_value_set_any(struct tsl_value *value)
+{
+    value->kind = VALUE_ANY;
+    value->low = value->high = 0;
+}
+
+static inline void tsl_value_set(struct tsl_value *value, int64_t constant)
+{
+    value->kind = VALUE_FORM;
+    value->low = value->high = 0;
+    tsl_form_set(&value->form, constant);
+}
+
 void tsl_value_set_between(struct tsl_value *value, tsl_wide low, tsl_wide high); /* any, if they don't fit */
 /* The integers that it stands for; false: any. */
 bool tsl_value_range(const struct tsl_evaluation *e, const struct tsl_value *value, struct tsl_range *range);

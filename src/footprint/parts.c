@@ -9,7 +9,8 @@ void tsl_part_copy(struct tsl_part *to, const struct tsl_part *from)
 {
     memcpy(to, from, offsetof(struct tsl_part, vars));
     memcpy(to->vars, from->vars, from->n_vars * sizeof(from->vars[0]));
-    memcpy(to->constraints, from->constraints, from->n_constraints * sizeof(from->constraints[0]));
+    for (unsigned i = 0; i < from->n_constraints; i++)
+        tsl_form_copy(&to->constraints[i], &from->constraints[i]);
 }
 
 int tsl_part_add(struct tsl_part *part, int64_t low, int64_t high)
@@ -42,9 +43,9 @@ bool tsl_part_expand(const struct tsl_part *part, struct tsl_form *form)
     if (!part->split)
         return true;
     /* In ascending order: what stands for a variable comes behind it. */
-    for (unsigned v = 0; v < part->n_vars; v++) {
+    for (unsigned v = 0; v < form->n; v++) {
         const struct tsl_var *var = &part->vars[v];
-        int64_t k = form->k[v], product;
+        int64_t k = form->k[v], product, *at;
 
         if (k == 0 || !(part->split & 1u << v))
             continue;
@@ -52,8 +53,10 @@ bool tsl_part_expand(const struct tsl_part *part, struct tsl_form *form)
         overflow |= __builtin_mul_overflow(k, var->base, &product);
         overflow |= __builtin_add_overflow(form->constant, product, &form->constant);
         overflow |= __builtin_mul_overflow(k, var->period, &product);
-        overflow |= __builtin_add_overflow(form->k[var->quotient], product, &form->k[var->quotient]);
-        overflow |= __builtin_add_overflow(form->k[var->remainder], k, &form->k[var->remainder]);
+        at = tsl_form_at(form, var->quotient);
+        overflow |= __builtin_add_overflow(*at, product, at);
+        at = tsl_form_at(form, var->remainder);
+        overflow |= __builtin_add_overflow(*at, k, at);
     }
     return !overflow;
 }
@@ -74,7 +77,8 @@ bool tsl_part_split(struct tsl_part *part, unsigned v, int64_t period)
         if (tsl_part_expand(part, &part->constraints[i]))
             continue;
         part->exact = false;
-        part->constraints[i] = part->constraints[--part->n_constraints];
+        if (i != --part->n_constraints)
+            tsl_form_copy(&part->constraints[i], &part->constraints[part->n_constraints]);
     }
     return true;
 }
@@ -85,7 +89,7 @@ static unsigned tighten(struct tsl_part *part, const struct tsl_form *form)
     struct tsl_range range = tsl_form_range(part, form);
     unsigned n = 0;
 
-    for (unsigned v = 0; v < part->n_vars && !part->empty; v++) {
+    for (unsigned v = 0; v < form->n && !part->empty; v++) {
         const struct tsl_var *var = &part->vars[v];
         tsl_wide k = form->k[v];
 
@@ -116,15 +120,14 @@ void tsl_part_constrain(struct tsl_part *part, const struct tsl_form *form)
     if (part->n_constraints == PART_CONSTRAINTS)
         part->exact = false;
     else
-        part->constraints[part->n_constraints++] = *form;
+        tsl_form_copy(&part->constraints[part->n_constraints++], form);
 }
 
 /* Do they differ by a constant, where b is taken `factor` times? */
-static bool differ_by(const struct tsl_part *part, const struct tsl_form *a, const struct tsl_form *b, int factor,
-                      tsl_wide *difference)
+static bool differ_by(const struct tsl_form *a, const struct tsl_form *b, int factor, tsl_wide *difference)
 {
-    for (unsigned v = 0; v < part->n_vars; v++)
-        if ((tsl_wide)a->k[v] != (tsl_wide)b->k[v] * factor)
+    for (unsigned v = 0; v < a->n || v < b->n; v++)
+        if ((tsl_wide)tsl_form_k(a, v) != (tsl_wide)tsl_form_k(b, v) * factor)
             return false;
     *difference = (tsl_wide)a->constant - (tsl_wide)b->constant * factor;
     return true;
@@ -140,9 +143,9 @@ enum tsl_truth tsl_part_knows(const struct tsl_part *part, const struct tsl_form
     if (range.high < 0)
         return TRUTH_NO;
     for (unsigned i = 0; i < part->n_constraints; i++) {
-        if (differ_by(part, form, &part->constraints[i], 1, &difference) && difference >= 0)
+        if (differ_by(form, &part->constraints[i], 1, &difference) && difference >= 0)
             return TRUTH_YES;
-        if (differ_by(part, form, &part->constraints[i], -1, &difference) && difference < 0)
+        if (differ_by(form, &part->constraints[i], -1, &difference) && difference < 0)
             return TRUTH_NO;
     }
     return TRUTH_OPEN;
@@ -154,9 +157,9 @@ struct tsl_range tsl_part_range(const struct tsl_part *part, const struct tsl_fo
     tsl_wide bound;
 
     for (unsigned i = 0; i < part->n_constraints; i++) {
-        if (differ_by(part, form, &part->constraints[i], 1, &bound) && bound > range.low)
+        if (differ_by(form, &part->constraints[i], 1, &bound) && bound > range.low)
             range.low = bound;
-        if (differ_by(part, form, &part->constraints[i], -1, &bound) && bound < range.high)
+        if (differ_by(form, &part->constraints[i], -1, &bound) && bound < range.high)
             range.high = bound;
     }
     return range;
@@ -186,44 +189,47 @@ void tsl_wait(struct tsl_evaluation *e)
 /* Puts the quotient by the local size in place of a dimension's group id. */
 static bool settle_group(struct tsl_evaluation *e, unsigned dimension, struct tsl_form *form)
 {
-    struct tsl_form id = tsl_form_of(0), quotient, remainder;
+    struct tsl_form id, quotient, remainder;
     unsigned v = (unsigned)e->now.group[dimension];
     int64_t k = form->k[v];
 
     form->k[v] = 0;
-    id.k[e->now.global[dimension]] = 1;
-    return tsl_divide(e, &id, e->extents[dimension].local, &quotient, &remainder) &&
-           tsl_form_add(&e->now, form, &quotient, k);
+    tsl_form_set(&id, 0);
+    *tsl_form_at(&id, (unsigned)e->now.global[dimension]) = 1;
+    return tsl_divide(e, &id, e->extents[dimension].local, &quotient, &remainder) && tsl_form_add(form, &quotient, k);
 }
 
 bool tsl_settle(struct tsl_evaluation *e, struct tsl_form *form)
 {
+    if (form->n == 0)
+        return true;
     if (e->now.lazy) {
         for (unsigned d = 0; d < 3; d++)
-            if (e->now.group[d] >= 0 && form->k[e->now.group[d]] != 0 && !settle_group(e, d, form))
+            if (e->now.group[d] >= 0 && tsl_form_k(form, (unsigned)e->now.group[d]) != 0 && !settle_group(e, d, form))
                 return false;
     }
     return tsl_part_expand(&e->now, form);
 }
 
 /* -form - 1, which is >= 0 where form is not. */
-static bool negate(const struct tsl_part *part, struct tsl_form *form)
+static bool negate(struct tsl_form *form)
 {
-    return tsl_form_scale(part, form, -1) && !__builtin_sub_overflow(form->constant, 1, &form->constant);
+    return tsl_form_scale(form, -1) && !__builtin_sub_overflow(form->constant, 1, &form->constant);
 }
 
 enum tsl_truth tsl_branch(struct tsl_evaluation *e, const struct tsl_form *asked)
 {
-    struct tsl_form form = *asked, negative;
+    struct tsl_form form, negative;
     enum tsl_truth known;
 
+    tsl_form_copy(&form, asked);
     if (!tsl_settle(e, &form))
         return TRUTH_OPEN;
     known = tsl_part_knows(&e->now, &form);
     if (known != TRUTH_OPEN || e->now.empty)
         return known;
-    negative = form;
-    if (!negate(&e->now, &negative) || !tsl_has_room(e, 1) || e->now.n_constraints == PART_CONSTRAINTS)
+    tsl_form_copy(&negative, &form);
+    if (!negate(&negative) || !tsl_has_room(e, 1) || e->now.n_constraints == PART_CONSTRAINTS)
         return TRUTH_OPEN;
     tsl_part_constrain(tsl_fork(e), &negative);
     tsl_wait(e);
@@ -233,9 +239,10 @@ enum tsl_truth tsl_branch(struct tsl_evaluation *e, const struct tsl_form *asked
 
 enum tsl_truth tsl_require(struct tsl_evaluation *e, const struct tsl_form *asked)
 {
-    struct tsl_form form = *asked;
+    struct tsl_form form;
     enum tsl_truth known;
 
+    tsl_form_copy(&form, asked);
     if (!tsl_settle(e, &form))
         return TRUTH_OPEN;
     known = tsl_part_knows(&e->now, &form);

@@ -128,32 +128,34 @@ static void drop_smallest(struct tsl_byte_set *set, const struct tsl_byte_box *b
         set->boxes[least] = *box;
 }
 
+/* The box is used up. */
+static void add(struct tsl_byte_set *set, struct tsl_byte_box *box, bool sure)
+{
+    struct pair pair;
+
+    for (;;) {
+        absorb(set, box);
+        if (set->n < TSL_MAX_BYTE_BOXES) {
+            set->boxes[set->n++] = *box;
+            return;
+        }
+        if (!find_pair(set, box, sure, &pair)) {
+            drop_smallest(set, box);
+            return;
+        }
+        if (pair.b < set->n)
+            set->boxes[pair.b] = *box;
+        *box = pair.joint;
+        take_out(set, pair.a);
+    }
+}
+
 void tsl_byte_set_add(struct tsl_byte_set *set, const struct tsl_byte_box *box, bool sure)
 {
     struct tsl_byte_box next = *box;
-    struct pair pair;
 
-    if (set->unknown)
-        return;
-    for (;;) {
-        absorb(set, &next);
-        if (set->n < TSL_MAX_BYTE_BOXES) {
-            set->boxes[set->n++] = next;
-            return;
-        }
-        if (!find_pair(set, &next, sure, &pair)) {
-            drop_smallest(set, &next);
-            return;
-        }
-        if (pair.b < set->n) {
-            set->boxes[pair.b] = next;
-            next = pair.joint;
-            take_out(set, pair.a);
-        } else {
-            next = pair.joint;
-            take_out(set, pair.a);
-        }
-    }
+    if (!set->unknown)
+        add(set, &next, sure);
 }
 
 /* ---- Cutting ---------------------------------------------------------------------------------------------------- */
@@ -175,7 +177,7 @@ static void add_whole(struct tsl_byte_set *set, const struct tsl_raw_box *raw, b
         (uint64_t)raw->offset, raw->width, {raw->stride[0], raw->stride[1]}, {raw->count[0], raw->count[1]}};
 
     tsl_box_normalise(&box);
-    tsl_byte_set_add(set, &box, sure);
+    add(set, &box, sure);
 }
 
 static void add_cut(struct tsl_byte_set *set, const struct tsl_raw_box *box, int64_t memory, bool sure);

@@ -11,20 +11,21 @@
 #define MAX_SHEARED 3u /* constraints: more are rare, and many ways to try */
 
 /* Puts `instead` in v's place. */
-static bool substitute(const struct tsl_part *part, struct tsl_form *form, unsigned v, const struct tsl_form *instead)
+static bool substitute(struct tsl_form *form, unsigned v, const struct tsl_form *instead)
 {
-    int64_t k = form->k[v];
+    int64_t k = tsl_form_k(form, v);
 
+    if (k == 0)
+        return true;
     form->k[v] = 0;
-    return k == 0 || tsl_form_add(part, form, instead, k);
+    return tsl_form_add(form, instead, k);
 }
 
 /* instead - low, or high - instead. */
-static bool bound(const struct tsl_part *part, const struct tsl_form *instead, int factor, int64_t constant,
-                  struct tsl_form *form)
+static bool bound(const struct tsl_form *instead, int factor, int64_t constant, struct tsl_form *form)
 {
-    *form = *instead;
-    return tsl_form_scale(part, form, factor) && !__builtin_add_overflow(form->constant, constant, &form->constant);
+    tsl_form_copy(form, instead);
+    return tsl_form_scale(form, factor) && !__builtin_add_overflow(form->constant, constant, &form->constant);
 }
 
 /* Variable v, which the constraint has once, is replaced by what the constraint says is not negative. False: it can't
@@ -41,17 +42,17 @@ static bool shear(struct tsl_part *part, struct tsl_form *address, unsigned cons
     if (w < 0)
         return false;
     instead.k[v] = 0;
-    if (!tsl_form_scale(part, &instead, -sign) || instead.k[w] != 0)
+    if (!tsl_form_scale(&instead, -sign) || tsl_form_k(&instead, (unsigned)w) != 0)
         return false;
-    instead.k[w] = sign;
+    *tsl_form_at(&instead, (unsigned)w) = sign;
     part->constraints[constraint] = part->constraints[--part->n_constraints];
     for (unsigned i = 0; i < part->n_constraints; i++)
-        if (!substitute(part, &part->constraints[i], v, &instead))
+        if (!substitute(&part->constraints[i], v, &instead))
             return false;
-    if (!substitute(part, address, v, &instead) || !bound(part, &instead, 1, -low, &form))
+    if (!substitute(address, v, &instead) || !bound(&instead, 1, -low, &form))
         return false;
     tsl_part_constrain(part, &form);
-    if (!bound(part, &instead, -1, high, &form))
+    if (!bound(&instead, -1, high, &form))
         return false;
     tsl_part_constrain(part, &form);
     return !part->empty;
@@ -104,9 +105,10 @@ static bool improve(struct attempt *best, uint32_t width, bool may)
 
     for (unsigned i = 0; i < old.part.n_constraints; i++) {
         for (unsigned v = 0; v < old.part.n_vars; v++) {
-            int64_t k = old.part.constraints[i].k[v];
+            int64_t k = tsl_form_k(&old.part.constraints[i], v);
 
-            if ((k != 1 && k != -1) || old.address.k[v] == 0 || old.part.vars[v].low == old.part.vars[v].high)
+            if ((k != 1 && k != -1) || tsl_form_k(&old.address, v) == 0 ||
+                old.part.vars[v].low == old.part.vars[v].high)
                 continue;
             next.part = old.part;
             next.address = old.address;

@@ -3,17 +3,6 @@
  */
 #include "footprint/part.h"
 
-void tsl_value_set_any(struct tsl_value *value)
-{
-    value->kind = VALUE_ANY;
-}
-
-void tsl_value_set(struct tsl_value *value, int64_t constant)
-{
-    value->kind = VALUE_FORM;
-    value->form = tsl_form_of(constant);
-}
-
 void tsl_value_set_between(struct tsl_value *value, tsl_wide low, tsl_wide high)
 {
     value->kind = low < INT64_MIN || high > INT64_MAX ? VALUE_ANY : VALUE_BETWEEN;
@@ -42,7 +31,7 @@ static bool wrap(struct tsl_evaluation *e, struct tsl_form *form, unsigned bits)
 
     if (!tsl_divide(e, form, INT64_C(1) << bits, &quotient, &rest))
         return false;
-    *form = rest;
+    tsl_form_copy(form, &rest);
     return true;
 }
 

@@ -76,12 +76,14 @@ static bool has_counter(struct tsl_part *part, uint32_t index, tsl_wide most)
 static void enter_loop(struct tsl_evaluation *e, uint32_t index)
 {
     const struct tsl_loop *loop = &e->footprint->loops[e->access->loops[index]];
-    struct tsl_value count = {.kind = VALUE_ANY};
+    struct tsl_value count;
     struct tsl_range range = {0, VAR_LIMIT};
     struct tsl_form inside;
+    int64_t *k;
 
+    tsl_value_set_any(&count);
     if (loop->count != TSL_FOOTPRINT_NONE) {
-        count = *tsl_node_value(e, loop->count);
+        tsl_value_copy(&count, tsl_node_value(e, loop->count));
         tsl_value_make_unsigned(e, &count, 64);
     }
     if (count.kind == VALUE_FORM && !tsl_settle(e, &count.form))
@@ -95,9 +97,10 @@ static void enter_loop(struct tsl_evaluation *e, uint32_t index)
     if (count.kind != VALUE_FORM)
         return;
     /* counter < count, which need not be the same for all. */
-    inside = count.form;
-    if (__builtin_sub_overflow(inside.k[e->now.counter[index]], 1, &inside.k[e->now.counter[index]]) ||
-        __builtin_sub_overflow(inside.constant, 1, &inside.constant) || tsl_require(e, &inside) == TRUTH_OPEN)
+    tsl_form_copy(&inside, &count.form);
+    k = tsl_form_at(&inside, (unsigned)e->now.counter[index]);
+    if (__builtin_sub_overflow(*k, 1, k) || __builtin_sub_overflow(inside.constant, 1, &inside.constant) ||
+        tsl_require(e, &inside) == TRUTH_OPEN)
         e->now.exact = false;
 }
 
@@ -173,7 +176,7 @@ static int cheapest(const struct tsl_part *part, const struct tsl_form *form, in
     tsl_wide fewest = MAX_OPEN_VALUES + 1;
     int best = -1;
 
-    for (unsigned v = 0; v < part->n_vars; v++) {
+    for (unsigned v = 0; v < form->n; v++) {
         int64_t at;
         tsl_wide n;
 
@@ -220,7 +223,8 @@ static void refresh_constraints(struct tsl_part *part)
     struct tsl_form constraints[PART_CONSTRAINTS];
     unsigned n = part->n_constraints;
 
-    memcpy(constraints, part->constraints, n * sizeof(constraints[0]));
+    for (unsigned i = 0; i < n; i++)
+        tsl_form_copy(&constraints[i], &part->constraints[i]);
     part->n_constraints = 0;
     for (unsigned i = 0; i < n && !part->empty; i++)
         tsl_part_constrain(part, &constraints[i]);
@@ -256,7 +260,7 @@ static void finish_now(struct tsl_evaluation *e, tsl_each_part *each, void *data
     for (unsigned i = 0; i < n; i++) {
         tsl_value_set_any(&addresses[i]);
         if (e->access->address[i] != TSL_FOOTPRINT_NONE) {
-            addresses[i] = *tsl_node_value(e, e->access->address[i]);
+            tsl_value_copy(&addresses[i], tsl_node_value(e, e->access->address[i]));
             tsl_value_make_signed(e, &addresses[i], 64);
         }
         if (addresses[i].kind == VALUE_FORM && !tsl_settle(e, &addresses[i].form))
