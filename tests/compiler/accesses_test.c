@@ -527,6 +527,17 @@ static void strided(void)
     }
 }
 
+static void strided_rows(void)
+{
+    int64_t width = ARG(2);
+
+    for (int64_t y = GID(0); y < ARG(3); y += GSIZE) {
+        for (int64_t x = 0; x < width; x++)
+            reads(1, 4 * (y * width + x), 4);
+        stores(0, 4 * y, 4);
+    }
+}
+
 static void strided_in_groups(void)
 {
     for (int64_t i = LID(0); i < ARG(2); i += LSIZE) {
@@ -610,6 +621,13 @@ static void loops_are_counted(void **state)
          "  for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) o[i] = a[i]; }",
          strided,
          {.global = {12}, .local = {4}, .scalars = {0, 0, 61}},
+         NULL,
+         0},
+        {"kernel void f(global float *o, global const float *a, uint w, uint h) {\n"
+         "  for (uint y = get_global_id(0); y < h; y += get_global_size(0)) { global const float *row = a + y * w;\n"
+         "    float s = 0; for (uint x = 0; x < w; ++x) s += row[x]; o[y] = s; } }",
+         strided_rows,
+         {.global = {12}, .local = {4}, .scalars = {0, 0, 5, 30}},
          NULL,
          0},
         {"kernel void f(global int *o, global int *a, int n) { o += n * get_group_id(0); a += n * get_group_id(0);\n"

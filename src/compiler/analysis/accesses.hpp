@@ -191,6 +191,7 @@ class Accesses
     /* steps.cpp */
     bool is_further(llvm::Value *value, llvm::PHINode &phi, unsigned bits, uint32_t &sum);
     bool find_steps(llvm::PHINode &phi, unsigned bits, Steps &result);
+    uint32_t by_steps(llvm::PHINode &phi, unsigned bits);
     uint32_t lower_bits(llvm::Value *value, unsigned bits);
     bool condition_by_steps(llvm::Loop &loop, llvm::Value *tested, Condition &result);
 

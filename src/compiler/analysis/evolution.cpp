@@ -220,8 +220,11 @@ uint32_t Accesses::of_carried(llvm::PHINode &phi, llvm::Loop &loop)
     const llvm::SCEV *known =
         scope && loop.contains(scope) ? evolution.getSCEV(&phi) : evolution.getSCEVAtScope(&phi, scope);
 
-    if (llvm::isa<llvm::SCEVUnknown>(known) || llvm::isa<llvm::SCEVCouldNotCompute>(known))
-        return not_known(&phi, not_linear);
+    if (llvm::isa<llvm::SCEVUnknown>(known) || llvm::isa<llvm::SCEVCouldNotCompute>(known)) {
+        uint32_t node = bits_of(phi.getType()) ? by_steps(phi, bits_of(phi.getType())) : no_node;
+
+        return node == no_node ? not_known(&phi, not_linear) : node;
+    }
     return of(known);
 }
 

@@ -32,6 +32,26 @@ llvm::Value *passed(llvm::Instruction &at, unsigned bits)
     return llvm::isa<llvm::FreezeInst>(at) ? at.getOperand(0) : nullptr;
 }
 
+/* Where the lower bits come from. */
+llvm::Value *source_of(llvm::Value *value, unsigned bits)
+{
+    auto *at = llvm::dyn_cast<llvm::Instruction>(value);
+    llvm::Value *inside = at && at->getType()->isIntegerTy() ? passed(*at, bits) : nullptr;
+
+    return inside ? source_of(inside, bits) : value;
+}
+
+/* Are two values of one loop always the same in the lower bits? LLVM has a number both cut and whole in registers. */
+bool are_same(llvm::PHINode &a, llvm::PHINode &b, unsigned bits)
+{
+    if (a.getParent() != b.getParent() || !b.getType()->isIntegerTy() || b.getType()->getScalarSizeInBits() < bits)
+        return false;
+    for (llvm::BasicBlock *from : a.blocks())
+        if (source_of(a.getIncomingValueForBlock(from), bits) != source_of(b.getIncomingValueForBlock(from), bits))
+            return false;
+    return true;
+}
+
 } // namespace
 
 /* Is value, in its lower bits, phi plus what doesn't change in the loop? That is added to `sum`. */
@@ -41,7 +61,7 @@ bool Accesses::is_further(llvm::Value *value, llvm::PHINode &phi, unsigned bits,
     auto *at = llvm::dyn_cast<llvm::Instruction>(value);
     uint32_t before = sum;
 
-    if (value == &phi)
+    if (value == &phi || (llvm::isa<llvm::PHINode>(value) && are_same(phi, *llvm::cast<llvm::PHINode>(value), bits)))
         return true;
     if (!at || !loop->contains(at) || !at->getType()->isIntegerTy())
         return false;
@@ -76,22 +96,31 @@ bool Accesses::find_steps(llvm::PHINode &phi, unsigned bits, Steps &result)
     return is_further(phi.getIncomingValueForBlock(latch), phi, bits, result.step);
 }
 
+/* Of a value that a loop carries and LLVM knows nothing of. no_node: it doesn't go on by steps, or not in this scope.
+ */
+uint32_t Accesses::by_steps(llvm::PHINode &phi, unsigned bits)
+{
+    llvm::Loop *loop = loops.getLoopFor(phi.getParent());
+    Steps steps;
+    uint32_t n;
+
+    if (!loop || loop->getHeader() != phi.getParent() || !scope || !loop->contains(scope) ||
+        !llvm::isa<llvm::SCEVUnknown>(evolution.getSCEV(&phi)) || !find_steps(phi, bits, steps))
+        return no_node;
+    n = counter(loop);
+    if (n == no_node)
+        return no_node;
+    n = nodes.binary(TSL_NODE_MUL, nodes.trunc(n, bits), steps.step);
+    return nodes.binary(TSL_NODE_ADD, n, lower_bits(steps.first, bits));
+}
+
 /* Of a value that is wider, or as wide. */
 uint32_t Accesses::lower_bits(llvm::Value *value, unsigned bits)
 {
     auto *phi = llvm::dyn_cast<llvm::PHINode>(value);
-    llvm::Loop *loop = phi ? loops.getLoopFor(phi->getParent()) : nullptr;
-    Steps steps;
-    uint32_t n;
+    uint32_t node = phi ? by_steps(*phi, bits) : no_node;
 
-    if (!loop || loop->getHeader() != phi->getParent() || !scope || !loop->contains(scope) ||
-        !llvm::isa<llvm::SCEVUnknown>(evolution.getSCEV(phi)) || !find_steps(*phi, bits, steps))
-        return nodes.trunc(of(value), bits);
-    n = counter(loop);
-    if (n == no_node)
-        return nodes.trunc(of(value), bits);
-    n = nodes.binary(TSL_NODE_MUL, nodes.trunc(n, bits), steps.step);
-    return nodes.binary(TSL_NODE_ADD, n, lower_bits(steps.first, bits));
+    return node == no_node ? nodes.trunc(of(value), bits) : node;
 }
 
 /* The condition at a loop's end, where what is counted is but the lower bits of something. */
