@@ -131,7 +131,7 @@ static cl_int bind_arg(struct binding *b, const struct tsl_arg *arg, cl_uint i)
     *bound = (struct tsl_bound_arg){.kind = arg->kind, .size = arg->size, .value = arg->value};
     if (!arg->buffer)
         return CL_SUCCESS;
-    const struct tsl_slice *slice = tsl_slice_of(b->slices, tsl_data_of(arg->buffer));
+    const struct tsl_slice *slice = b->slices ? tsl_slice_of(b->slices, tsl_data_of(arg->buffer)) : NULL;
     if (slice)
         return bind_part(b, slice, arg->buffer, i);
     const struct tsl_svm *svm = known_region(b->port, arg->buffer);
@@ -300,6 +300,8 @@ static cl_int run_native(struct tsl_op *op)
 cl_int tsl_driver_call(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
                        struct tsl_fence **fence)
 {
+    if (op->kind == TSL_OP_LAUNCH)
+        return submit_launch(op, lane, waits, fence);
     switch (op->kind) {
     case TSL_OP_COPY:
         return submit_copy(op, lane, waits, fence);
@@ -307,8 +309,6 @@ cl_int tsl_driver_call(struct tsl_op *op, struct tsl_lane *lane, const struct ts
         return submit_fill(op, lane, waits, fence);
     case TSL_OP_COMBINE:
         return submit_combine(op, lane, waits, fence);
-    case TSL_OP_LAUNCH:
-        return submit_launch(op, lane, waits, fence);
     case TSL_OP_NATIVE:
         return run_native(op);
     case TSL_OP_CHECK:

@@ -105,7 +105,7 @@ static cl_int run_sync(struct submission *s)
     return status;
 }
 
-static void after_submission(struct tsl_op *op, cl_int error)
+static inline void after_submission(struct tsl_op *op, cl_int error)
 {
     struct tsl_graph_lane *lane = op->lane;
     TAILQ_INSERT_TAIL(&lane->flight, op, flight);
@@ -161,7 +161,7 @@ static void retire_old(struct tsl_graph_lane *lane)
         ;
 }
 
-static void note(struct tsl_op *op, const struct submission *s, cl_int status)
+static inline void note(struct tsl_op *op, const struct submission *s, cl_int status)
 {
     op->fence = s->fence;
     op->start_ns = s->start_ns;

@@ -49,9 +49,9 @@ cl_int tsl_command_wait(struct tsl_command *c)
     if (c->queue && c->state != TSL_REPORTED)
         tsl_graph_queue_flush(c->queue);
     while (c->state != TSL_REPORTED) {
-        if (tsl_graph_has_work(graph))
-            tsl_graph_work(graph, TSL_WHO_APPLICATION);
-        else if ((op = next_to_pull(c)))
+        if (tsl_graph_work(graph, TSL_WHO_APPLICATION))
+            continue;
+        if ((op = next_to_pull(c)))
             tsl_op_pull(op);
         else
             tsl_graph_wait(graph);

@@ -207,17 +207,9 @@ static void write_records(struct tsl_graph *graph)
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
-bool tsl_graph_has_work(const struct tsl_graph *graph)
+bool tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
 {
-    return !STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->signalled) || !STAILQ_EMPTY(&graph->to_watch) ||
-           !STAILQ_EMPTY(&graph->dead_ops) || !LIST_EMPTY(&graph->dead_queues) || !TAILQ_EMPTY(&graph->dead_scratch) ||
-           graph->garbage || graph->records || (graph->callbacks && !graph->callbacks_posted) ||
-           (graph->ask_again && !STAILQ_EMPTY(&graph->later));
-}
-
-void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
-{
-    while (tsl_graph_has_work(graph)) {
+    for (bool any = false;; any = true) {
         if (!STAILQ_EMPTY(&graph->signalled))
             tsl_complete_signalled(graph);
         else if (graph->ask_again && !STAILQ_EMPTY(&graph->later))
@@ -236,8 +228,10 @@ void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
             bury_queues(graph);
         else if (!TAILQ_EMPTY(&graph->dead_scratch))
             tsl_scratch_bury(graph);
-        else
+        else if (graph->callbacks && !graph->callbacks_posted)
             post_callbacks(graph);
+        else
+            return any;
     }
 }
 

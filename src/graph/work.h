@@ -10,9 +10,8 @@
 /* Which thread it is: our bridge must not run long host work; a waiter takes what it finds. */
 enum tsl_who { TSL_WHO_APPLICATION, TSL_WHO_WORKER };
 
-/* Does the work that was left. The lock is given meanwhile. */
-void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who) TSL_REQUIRES(graph->lock);
-bool tsl_graph_has_work(const struct tsl_graph *graph);
+/* Does the work that was left; was there any? The lock is given meanwhile. */
+bool tsl_graph_work(struct tsl_graph *graph, enum tsl_who who) TSL_REQUIRES(graph->lock);
 /* tsl_graph_work, then gives the lock. */
 void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who) TSL_RELEASES(graph->lock);
 /* The job of the bridge thread: work that was left. Without the lock. */
