@@ -527,6 +527,17 @@ static void strided(void)
     }
 }
 
+static void by_table(void)
+{
+    static const int64_t areas[] = {9, 5, 30};
+    int64_t area = ARG(2) < 3 ? areas[ARG(2)] : 0;
+
+    for (int64_t b = 0; b < 3 && GID(0) < area; b++) {
+        reads(1, 4 * GID(0), 4);
+        stores(0, 4 * (b * area + GID(0)), 4);
+    }
+}
+
 static void strided_rows(void)
 {
     int64_t width = ARG(2);
@@ -621,6 +632,13 @@ static void loops_are_counted(void **state)
          "  for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) o[i] = a[i]; }",
          strided,
          {.global = {12}, .local = {4}, .scalars = {0, 0, 61}},
+         NULL,
+         0},
+        {"uint area(uint d) { const uint areas[3] = {9, 5, 30}; return areas[d]; }\n"
+         "kernel void f(global float *o, global const float *a, uint d) { uint i = get_global_id(0), n = area(d);\n"
+         "  if (i < n) for (uint b = 0; b < 3; b++) o[b * n + i] = a[i]; }",
+         by_table,
+         {.global = {12}, .local = {4}, .scalars = {0, 0, 1}},
          NULL,
          0},
         {"kernel void f(global float *o, global const float *a, uint w, uint h) {\n"

@@ -137,6 +137,7 @@ class Accesses
 
     /* leaves.cpp */
     uint32_t of_argument(llvm::Argument &argument, uint64_t offset, unsigned bits);
+    uint32_t of_table(llvm::LoadInst &at, unsigned bits);
     uint32_t of_load(llvm::LoadInst &at);
     uint32_t of_loaded(llvm::LoadInst &at, unsigned skipped, unsigned bits);
     bool is_untouched(llvm::Value *pointer, unsigned steps);

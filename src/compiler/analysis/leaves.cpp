@@ -36,9 +36,62 @@ bool Accesses::is_untouched(llvm::Value *pointer, unsigned steps)
     return true;
 }
 
+namespace
+{
+
+/* The elements of a table of constants that the pointer leads into, and by which index; null: it does not. */
+llvm::Constant *table_of(llvm::Value *pointer, llvm::Value *&index)
+{
+    auto *place = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
+    auto *table =
+        place ? llvm::dyn_cast<llvm::GlobalVariable>(place->getPointerOperand()->stripPointerCasts()) : nullptr;
+
+    if (!table || !table->isConstant() || !table->hasDefinitiveInitializer())
+        return nullptr;
+    auto *type = llvm::dyn_cast<llvm::ArrayType>(table->getValueType());
+    auto *first = llvm::dyn_cast<llvm::ConstantInt>(place->getOperand(1));
+    bool whole = place->getNumIndices() == 2 && place->getSourceElementType() == type && first && first->isZero();
+    bool single = type && place->getNumIndices() == 1 && place->getSourceElementType() == type->getElementType();
+
+    if (!type || (!whole && !single))
+        return nullptr;
+    index = place->getOperand(place->getNumOperands() - 1);
+    return table->getInitializer();
+}
+
+} // namespace
+
+/* One of few constants, by an index; behind the table's end any of them. no_node: it is none. */
+uint32_t Accesses::of_table(llvm::LoadInst &at, unsigned bits)
+{
+    llvm::Value *index = nullptr;
+    llvm::Constant *table = table_of(at.getPointerOperand(), index);
+    auto *type = table ? llvm::dyn_cast<llvm::ArrayType>(table->getType()) : nullptr;
+    uint32_t by, node = no_node;
+
+    if (!type || at.isVolatile() || !bits || at.getType() != type->getElementType() || type->getNumElements() > 32)
+        return no_node;
+    by = of(index);
+    if (nodes.has_unknown(by) || (type->getNumElements() > 8 && (nodes.has_ids(by) || nodes.counters(by))))
+        return no_node;
+    for (auto i = (unsigned)type->getNumElements(); i-- > 0;) {
+        auto *element = llvm::dyn_cast_or_null<llvm::ConstantInt>(table->getAggregateElement(i));
+        uint32_t value = element ? nodes.constant(bits, element->getSExtValue()) : no_node;
+
+        if (!element)
+            return no_node;
+        node = node == no_node
+                   ? value
+                   : nodes.select(nodes.binary(TSL_NODE_EQ, by, nodes.constant(nodes.bits(by), i)), value, node);
+    }
+    return node;
+}
+
 uint32_t Accesses::of_load(llvm::LoadInst &at)
 {
-    return of_loaded(at, 0, bits_of(at.getType()));
+    uint32_t node = of_table(at, bits_of(at.getType()));
+
+    return node == no_node ? of_loaded(at, 0, bits_of(at.getType())) : node;
 }
 
 /* So many bits of what is loaded, `skipped` bytes behind its beginning. */
