@@ -6,7 +6,6 @@
 #include "graph/move.h"
 #include "graph/scratch.h"
 #include "graph/state.h"
-#include "handle/object.h"
 #include "object/buffer.h"
 #include "place/place.h"
 #include "program/program.h"
@@ -77,6 +76,14 @@ static bool has_room(const struct tsl_command *c, const struct tsl_joints *joint
     return true;
 }
 
+uint64_t tsl_joints_size(struct tsl_command *c, const struct tsl_joints *joints, unsigned member)
+{
+    unsigned shares[TSL_MAX_MEMBERS] = {0};
+    for (unsigned s = 0; s <= c->n_more; s++)
+        shares[tsl_command_share(c, s)->placement.member]++;
+    return scratch_size(joints, shares[member], c->n_more + 1 - shares[member], n_members(c->graph, shares));
+}
+
 bool tsl_joints_may(const struct tsl_command *c, const struct tsl_joints *joints, const unsigned *shares)
 {
     for (unsigned j = 0; j < joints->n; j++) {
@@ -125,12 +132,7 @@ void tsl_joints_destroy(struct tsl_joints *joints)
 {
     if (!joints)
         return;
-    for (unsigned i = 0; i < joints->n_parts; i++)
-        tsl_object_release(&joints->parts[i]->object);
-    for (unsigned i = 0; i < joints->n_held; i++)
-        tsl_object_unref(&joints->held[i]->object);
-    free(joints->parts);
-    free(joints->held);
+    tsl_stand_ins_finish(&joints->stand_ins);
     free(joints->copies);
     free(joints);
 }

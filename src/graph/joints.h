@@ -15,6 +15,7 @@
 
 #include "base/sets.h"
 #include "footprint/joint.h"
+#include "graph/stand_in.h"
 
 #include <CL/cl.h>
 #include <stdbool.h>
@@ -31,10 +32,8 @@ struct tsl_joints {
     unsigned n;
     struct tsl_joint list[TSL_JOINTS_MAX]; /* roots are the objects' data */
     unsigned n_copies;                     /* shares */
-    struct tsl_buffer **copies;            /* n times the shares', those of one object together; borrowed of held */
-    unsigned n_held, n_parts, room_held, room_parts;
-    struct tsl_buffer **held;  /* scratch objects, an internal reference to each */
-    struct tsl_buffer **parts; /* of such; the application's reference is ours */
+    struct tsl_buffer **copies; /* n times the shares', those of one object together; borrowed of stand_ins */
+    struct tsl_stand_ins stand_ins;
 };
 
 /* The joint's object. */
@@ -48,6 +47,8 @@ uint64_t tsl_joint_piece(const struct tsl_joint *joint, unsigned n);
 
 /* Are there members' memory and ways for it? shares: of how many each member has one or more, by member. */
 bool tsl_joints_may(const struct tsl_command *command, const struct tsl_joints *joints, const unsigned *shares);
+/* Bytes of scratch objects on that member, for the command's shares as they are placed. */
+uint64_t tsl_joints_size(struct tsl_command *command, const struct tsl_joints *joints, unsigned member);
 /* How long the copies and what is done with them take, estimated. */
 double tsl_joints_ns(const struct tsl_command *command, const struct tsl_joints *joints, const unsigned *shares);
 

@@ -14,8 +14,8 @@
 #include "graph/residency.h"
 #include "graph/scratch.h"
 #include "graph/space.h"
+#include "graph/stand_in.h"
 #include "graph/state.h"
-#include "handle/object.h"
 #include "object/buffer.h"
 #include "place/place.h"
 #include "program/program.h"
@@ -25,46 +25,9 @@
 
 /* ---- Scratch objects --------------------------------------------------------------------------------------------- */
 
-static bool grow(struct tsl_buffer ***list, unsigned n, unsigned *room)
-{
-    if (n < *room)
-        return true;
-    unsigned more = *room ? 2 * *room : 8;
-    struct tsl_buffer **grown = realloc(*list, more * sizeof(*grown));
-    if (!grown)
-        return false;
-    *list = grown;
-    *room = more;
-    return true;
-}
-
 static struct tsl_buffer *take(struct tsl_command *c, size_t size, const struct tsl_port *port)
 {
-    struct tsl_joints *joints = c->joints;
-    if (!grow(&joints->held, joints->n_held, &joints->room_held))
-        return NULL;
-    struct tsl_buffer *buffer = tsl_scratch_take(c->graph, size, port->index);
-    if (buffer)
-        joints->held[joints->n_held++] = buffer;
-    return buffer;
-}
-
-/* As tsl_buffer_create_sub, under the graph's lock. */
-static struct tsl_buffer *part_of(struct tsl_joints *joints, struct tsl_buffer *root, const struct tsl_buffer *like)
-{
-    if (!grow(&joints->parts, joints->n_parts, &joints->room_parts))
-        return NULL;
-    struct tsl_sub_mems *subs = tsl_sub_mems_create_locked(root->data);
-    struct tsl_buffer *part = subs ? tsl_buffer_new(root->context, like->flags, like->offset, like->size) : NULL;
-    if (!part) {
-        tsl_sub_mems_forget_locked(subs);
-        return NULL;
-    }
-    tsl_object_show(&root->object);
-    part->parent = root;
-    part->sub_mems = subs;
-    joints->parts[joints->n_parts++] = part;
-    return part;
+    return tsl_stand_ins_take(&c->joints->stand_ins, c->graph, size, port->index);
 }
 
 /* The buffers of a share in the place of the command's. */
@@ -82,8 +45,7 @@ static struct tsl_buffer *replace(void *arg, struct tsl_buffer *buffer)
         struct tsl_buffer *copy = r->joints->copies[j * r->joints->n_copies + r->share];
         if (tsl_joint_data(&r->joints->list[j]) != data)
             continue;
-        if (buffer->parent)
-            copy = part_of(r->joints, copy, buffer);
+        copy = tsl_stand_ins_for(&r->joints->stand_ins, copy, buffer);
         r->failed |= !copy;
         return copy ? copy : buffer;
     }
@@ -248,20 +210,25 @@ static bool find_unwritten(struct tsl_data *data, uint64_t *begin, uint64_t *end
     return true;
 }
 
-/* What was never written differs from member to member, and would seem to be changed. */
-static cl_int write_unwritten(struct tsl_command *c, const tsl_dependences *order, const struct tsl_joint *joint)
+cl_int tsl_joints_write_unwritten(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
+                                  struct tsl_data *data, const struct tsl_range *range)
 {
-    struct tsl_port *port = port_of(c, 0);
-    struct tsl_data *data = tsl_joint_data(joint);
-    uint64_t begin = joint->touched_begin, end = joint->touched_end;
+    uint64_t begin = range->begin, end = range->end;
     cl_int error = CL_SUCCESS;
-    while (!error && begin < joint->touched_end && find_unwritten(data, &begin, &end)) {
+    while (!error && begin < range->end && find_unwritten(data, &begin, &end)) {
         const struct place place = {data, tsl_space_of(port, data), begin};
         error = plan_fill(c, order, port, &place, end - begin, 0, 1);
         begin = end;
-        end = joint->touched_end;
+        end = range->end;
     }
     return error;
+}
+
+/* What was never written differs from member to member, and would seem to be changed. */
+static cl_int write_unwritten(struct tsl_command *c, const tsl_dependences *order, const struct tsl_joint *joint)
+{
+    const struct tsl_range range = {joint->touched_begin, joint->touched_end};
+    return tsl_joints_write_unwritten(c, order, port_of(c, 0), tsl_joint_data(joint), &range);
 }
 
 static cl_int fetch(struct tsl_command *c, const tsl_dependences *order, const struct tsl_joint *joint)
