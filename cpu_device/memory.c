@@ -30,7 +30,7 @@ cl_int cpu_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags,
     cl_int error;
 
     (void)flags;
-    if (size > member->caps.max_alloc_size)
+    if (size > tsl_member_alloc_limit(member))
         return CL_INVALID_BUFFER_SIZE;
     if (!host && posix_memalign(&data, ALIGN, size))
         return CL_MEM_OBJECT_ALLOCATION_FAILURE;

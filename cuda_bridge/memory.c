@@ -184,7 +184,7 @@ cl_int tsl_cuda_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags f
     cl_int error;
 
     (void)flags;
-    if (size == 0 || size > member->caps.max_alloc_size)
+    if (size == 0 || size > tsl_member_alloc_limit(member))
         return CL_INVALID_BUFFER_SIZE;
     if (tsl_member_is_lost(member))
         return CL_DEVICE_NOT_AVAILABLE;

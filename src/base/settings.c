@@ -339,21 +339,24 @@ static bool read_spirv(struct tsl_settings *settings, const struct variable *var
 
 /* ---- TESELA_CHECK ---- */
 
+static const char *const checks[] = {"access", "coherence", "split"}; /* by the number of the bit */
+
+#define N_CHECKS (sizeof(checks) / sizeof(checks[0]))
+
 static bool read_check(struct tsl_settings *settings, const struct variable *variable, const char *value)
 {
     (void)variable;
     unsigned check = 0;
 
     while (value) {
-        size_t length;
+        size_t length, i = 0;
         const char *item = next_item(&value, &length);
 
-        if (length == strlen("access") && strncasecmp(item, "access", length) == 0)
-            check |= TSL_CHECK_ACCESS;
-        else if (length == strlen("coherence") && strncasecmp(item, "coherence", length) == 0)
-            check |= TSL_CHECK_COHERENCE;
-        else
+        while (i < N_CHECKS && (length != strlen(checks[i]) || strncasecmp(item, checks[i], length) != 0))
+            i++;
+        if (i == N_CHECKS)
             return false;
+        check |= 1u << i;
     }
     settings->check = check;
     return true;
@@ -361,10 +364,15 @@ static bool read_check(struct tsl_settings *settings, const struct variable *var
 
 static void show_check(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
 {
+    const char *before = "";
+
     (void)variable;
-    fputs(settings->check & TSL_CHECK_ACCESS ? "access" : "", out);
-    fputs(settings->check == (TSL_CHECK_ACCESS | TSL_CHECK_COHERENCE) ? "," : "", out);
-    fputs(settings->check & TSL_CHECK_COHERENCE ? "coherence" : "", out);
+    for (unsigned i = 0; i < N_CHECKS; i++) {
+        if (!(settings->check & 1u << i))
+            continue;
+        fprintf(out, "%s%s", before, checks[i]);
+        before = ",";
+    }
 }
 
 /* ---- TESELA_LOG ---- */
@@ -439,7 +447,7 @@ static const struct variable variables[] = {
     {"TESELA_SVM", read_word, show_word, FIELD(svm), svm_words, "auto, coarse or off", "auto"},
     {"TESELA_GATES", read_word, show_word, FIELD(gates), gates_words, "auto, on or off", "auto"},
     {"TESELA_VENDOR_ROLES", read_word, show_word, FIELD(vendor_roles), vendor_roles_words, "auto, on or off", "auto"},
-    {"TESELA_CHECK", read_check, show_check, 0, NULL, "access, coherence or both with a comma between", "no checks"},
+    {"TESELA_CHECK", read_check, show_check, 0, NULL, "access, coherence and split, with commas between", "no checks"},
     {"TESELA_CACHE", read_cache, show_cache, FIELD(cache), NULL, "off, or a folder's whole path, beginning with /",
      "the user's cache folder"},
     {"TESELA_LOG", read_log, show_log, 0, NULL,

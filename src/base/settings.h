@@ -149,6 +149,7 @@ enum tsl_nvidia {
 /* Bits of tsl_settings.check (TESELA_CHECK). */
 #define TSL_CHECK_ACCESS    1u /* "access": compare what the built-in CPU's kernels touch with their footprints */
 #define TSL_CHECK_COHERENCE 2u /* "coherence": compare copies that count as equal (graph/coherence.h) */
+#define TSL_CHECK_SPLIT     4u /* "split": run cut launches also whole, and compare (graph/split_check.h) */
 
 /* One item of TESELA_MEMORY. */
 struct tsl_memory_bound {

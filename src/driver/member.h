@@ -63,6 +63,8 @@ struct tsl_member_caps {
     bool profiles;      /* fence_times gives the device's own times */
     cl_ulong memory_size;    /* bytes of device memory */
     cl_ulong max_alloc_size; /* bytes of the largest single allocation */
+    cl_ulong unbound_size;   /* bytes of one that the device could have, where TESELA_MEMORY lowered max_alloc_size; set
+                                by the registry, else 0 */
     size_t base_align;       /* bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
     bool pins_host;          /* transfers from and to memory of host_alloc are faster than others */
     bool pins_at_once;       /* host_alloc is quick and waits for nothing: it may be called under the graph's lock */
@@ -164,6 +166,12 @@ static inline bool tsl_member_is_ready(const struct tsl_member *member)
  *
  * The core asks tsl_member_is_lost(). The error by itself tells less: a vendor may have a reason of its own for it.
  */
+
+/* Bytes of the largest single allocation that mem_alloc has to refuse no sooner than the device does. */
+static inline cl_ulong tsl_member_alloc_limit(const struct tsl_member *member)
+{
+    return member->caps.unbound_size ? member->caps.unbound_size : member->caps.max_alloc_size;
+}
 
 /* By the driver, as said above, from any thread; takes no lock. The first call logs why: a part of a sentence, behind
  * "… is lost:"; NULL logs nothing. */

@@ -32,10 +32,11 @@ uint64_t tsl_coherence_piece = (uint64_t)1 << 20;
 
 #define MAX_COPIES (TSL_MAX_MEMBERS + 1)
 
-/* A graph has one piece of scratch memory for each space, so its checks come one after the other. */
+/* A graph has one piece of scratch memory for each copy of a check, so its checks come one after the other. */
 struct tsl_checks {
+    bool all;
     struct tsl_op *last;       /* the last TSL_OP_CHECK that was planned (owned reference); NULL: none yet */
-    char *scratch[MAX_COPIES]; /* by space; tsl_coherence_piece bytes each; NULL until needed */
+    char *scratch[MAX_COPIES]; /* of a check's copies; tsl_coherence_piece bytes each; NULL until needed */
 };
 
 /* Which command may have written last: bytes up to `end`, from the end of the entry before. */
@@ -69,11 +70,16 @@ struct tsl_check {
     unsigned n;
     struct copy copies[MAX_COPIES];
     struct tsl_writers *writers; /* as they were when the check was planned; owned; NULL: unknown */
+    tsl_compare_fn *compare;     /* of a pair; NULL: the copies must be equal */
+    struct tsl_data *data;       /* of a pair: the first one's, which the command keeps */
 };
 
-struct tsl_checks *tsl_coherence_create(void)
+struct tsl_checks *tsl_coherence_create(bool all)
 {
-    return calloc(1, sizeof(struct tsl_checks));
+    struct tsl_checks *checks = calloc(1, sizeof(*checks));
+    if (checks)
+        checks->all = all;
+    return checks;
 }
 
 void tsl_coherence_destroy(struct tsl_checks *checks)
@@ -122,8 +128,10 @@ static struct tsl_writers *room_for(unsigned n)
 /* Without memory the message will name an older command. */
 void tsl_coherence_note_write(struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end)
 {
-    struct tsl_writers *before = data->writers, *now = room_for((before ? before->n : 1) + 2);
     struct writer writer = {.command = c->id}, nobody = {.name = "nobody"};
+    if (!c->graph->checks->all)
+        return;
+    struct tsl_writers *before = data->writers, *now = room_for((before ? before->n : 1) + 2);
     if (!now)
         return;
     snprintf(writer.name, sizeof(writer.name), "%s", name_of(c));
@@ -156,10 +164,10 @@ static void go(struct tsl_op *op, const struct tsl_checks *checks)
 }
 
 /* Reads the check's box of one copy into scratch memory. What fails here is no failure of the command. */
-static bool read_copy(struct tsl_command *c, struct tsl_check *check, struct tsl_data *data, struct copy *copy)
+static bool read_copy(struct tsl_command *c, struct tsl_check *check, struct tsl_data *data, unsigned space)
 {
     struct tsl_checks *checks = c->graph->checks;
-    struct tsl_port *port = tsl_port_of_space(c->graph, copy->space);
+    struct tsl_port *port = tsl_port_of_space(c->graph, space);
     struct tsl_op *op = tsl_op_create(c, port, tsl_port_is_host(port) ? NULL : &port->down, TSL_OP_COPY);
     if (!op)
         return false;
@@ -167,20 +175,20 @@ static bool read_copy(struct tsl_command *c, struct tsl_check *check, struct tsl
     op->is_side = true;
     op->want_fence = true;
     op->src = (struct tsl_side){.data = data,
-                                .space = copy->space,
+                                .space = space,
                                 .offset = check->box.offset,
                                 .row_pitch = check->row_pitch,
                                 .slice_pitch = check->slice_pitch};
     op->dst = (struct tsl_side){
-        .host = checks->scratch[copy->space], .row_pitch = check->row_pitch, .slice_pitch = check->slice_pitch};
+        .host = checks->scratch[check->n], .row_pitch = check->row_pitch, .slice_pitch = check->slice_pitch};
     memcpy(op->region, check->box.region, sizeof(op->region));
     if (!tsl_dependences_add(&c->frontier, op, false))
         tsl_memory_order_begin(c);
     uint64_t end = check->box.offset + tsl_side_hull(op, &op->src);
-    cl_int error = tsl_touch_copy(c->graph, &t, data, check->box.offset, end, copy->space, TSL_MAY_READ);
+    cl_int error = tsl_touch_copy(c->graph, &t, data, check->box.offset, end, space, TSL_MAY_READ);
     if (error)
         op->poison = error;
-    *copy = (struct copy){copy->space, port->name, op->dst.host, op};
+    check->copies[check->n++] = (struct copy){space, port->name, op->dst.host, op};
     go(op, checks);
     return true;
 }
@@ -224,20 +232,22 @@ static struct tsl_check *create(struct tsl_command *c, const struct tsl_data *da
     return check;
 }
 
+/* False: no memory; the check is without that copy. */
+static bool add_copy(struct tsl_command *c, struct tsl_check *check, struct tsl_data *data, unsigned space)
+{
+    char **scratch = &c->graph->checks->scratch[check->n];
+    if (!*scratch)
+        *scratch = malloc(tsl_coherence_piece);
+    return *scratch && read_copy(c, check, data, space);
+}
+
 /* False: no memory; the box isn't checked, or without some copies. */
 static bool check_box(struct tsl_command *c, struct tsl_data *data, const struct tsl_image_box *box, tsl_spaces spaces)
 {
-    struct tsl_checks *checks = c->graph->checks;
     struct tsl_check *check = create(c, data, box);
     bool all = check;
-    for (; all && !tsl_spaces_is_empty(spaces); tsl_spaces_remove(&spaces, tsl_spaces_first(spaces))) {
-        unsigned space = tsl_spaces_first(spaces);
-        if (!checks->scratch[space])
-            checks->scratch[space] = malloc(tsl_coherence_piece);
-        check->copies[check->n].space = space;
-        all = checks->scratch[space] && read_copy(c, check, data, &check->copies[check->n]);
-        check->n += all;
-    }
+    for (; all && !tsl_spaces_is_empty(spaces); tsl_spaces_remove(&spaces, tsl_spaces_first(spaces)))
+        all = add_copy(c, check, data, tsl_spaces_first(spaces));
     if (check)
         compare_copies(c, check);
     return all;
@@ -297,7 +307,7 @@ static bool was_named(const struct tsl_command *c, cl_uint i)
 
 void tsl_coherence_plan(struct tsl_command *c)
 {
-    cl_uint n = 2 + (c->args ? c->args->n_all : 0) + c->n_buffers;
+    cl_uint n = c->graph->checks->all ? 2 + (c->args ? c->args->n_all : 0) + c->n_buffers : 0;
     bool all = true;
     for (cl_uint i = 0; i < n; i++) {
         struct tsl_data *data = named(c, i) ? tsl_data_of(named(c, i)) : NULL;
@@ -308,6 +318,58 @@ void tsl_coherence_plan(struct tsl_command *c)
     if (!all)
         tsl_log(TSL_LOG_IN_TILE, TSL_LOG_WARN, "TESELA_CHECK: no memory to compare all copies after command %llu",
                 (unsigned long long)c->id);
+}
+
+/* ---- Pairs ------------------------------------------------------------------------------------------------------- */
+
+struct pair {
+    struct tsl_data *data, *other;
+    unsigned space; /* other's */
+    tsl_compare_fn *compare;
+};
+
+static bool check_pair_box(struct tsl_command *c, const struct pair *pair, const struct tsl_image_box *box,
+                           unsigned space)
+{
+    struct tsl_check *check = create(c, pair->data, box);
+    bool both = check && add_copy(c, check, pair->data, space) && add_copy(c, check, pair->other, pair->space);
+    if (!check)
+        return false;
+    check->compare = pair->compare;
+    check->data = pair->data;
+    if (both)
+        compare_copies(c, check);
+    else
+        tsl_coherence_end(check);
+    return both;
+}
+
+static bool check_pair_piece(struct tsl_command *c, const struct pair *pair, uint64_t begin, uint64_t end,
+                             unsigned space)
+{
+    struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES];
+    unsigned n = tsl_move_boxes(pair->data, begin, end, boxes);
+    bool all = true;
+    for (unsigned i = 0; i < n && all; i++)
+        all = check_pair_box(c, pair, &boxes[i], space);
+    return all;
+}
+
+bool tsl_coherence_plan_pair(struct tsl_command *c, struct tsl_data *data, struct tsl_data *other, unsigned space,
+                             tsl_compare_fn *compare)
+{
+    const struct pair pair = {data, other, space, compare};
+    uint64_t end;
+    bool all = true;
+    for (uint64_t at = 0; at < data->size && all; at = end) {
+        const struct tsl_tile *tile = tsl_tiles_at(&data->tiles, at);
+        uint64_t piece_end = (at / tsl_coherence_piece + 1) * tsl_coherence_piece;
+        end = tile->end < piece_end ? tile->end : piece_end;
+        tsl_spaces spaces = copies_of(data, tile, at, end);
+        if (!tsl_spaces_is_empty(spaces))
+            all = check_pair_piece(c, &pair, at, end, tsl_spaces_first(spaces));
+    }
+    return all;
 }
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
@@ -361,11 +423,28 @@ static bool are_equal(const struct tsl_check *check, const struct copy *a, const
     return true;
 }
 
+static cl_int compare_pair(struct tsl_op *op)
+{
+    const struct tsl_check *check = op->check;
+    const struct copy *a = &check->copies[0], *b = &check->copies[1];
+    const size_t *region = check->box.region;
+    const struct tsl_compared what = {.data = check->data,
+                                      .offset = check->box.offset,
+                                      .region = {region[0], region[1], region[2]},
+                                      .row_pitch = check->row_pitch,
+                                      .slice_pitch = check->slice_pitch,
+                                      .a = a->read->status < 0 ? NULL : a->bytes,
+                                      .b = b->read->status < 0 ? NULL : b->bytes};
+    return check->compare(op->command, &what);
+}
+
 /* Copies that could not be read are left out: what should have written them failed, or their member is lost. */
 cl_int tsl_coherence_compare(struct tsl_op *op)
 {
     const struct tsl_check *check = op->check;
     const struct copy *first = NULL;
+    if (check->compare)
+        return compare_pair(op);
     for (unsigned i = 0; i < check->n; i++) {
         const struct copy *copy = &check->copies[i];
         if (copy->read->status < 0)

@@ -16,6 +16,8 @@
 #define TSL_GRAPH_COHERENCE_H
 
 #include <CL/cl.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct tsl_check;
@@ -30,8 +32,9 @@ struct tsl_writers;
  */
 extern uint64_t tsl_coherence_piece;
 
-/* A graph with that check; NULL without memory. Without the lock. */
-struct tsl_checks *tsl_coherence_create(void);
+/* A graph with checks; NULL without memory. all: of the copies of all objects, after each command; else of what callers
+ * ask for alone (tsl_coherence_plan_pair). Without the lock. */
+struct tsl_checks *tsl_coherence_create(bool all);
 /* All of the graph's commands are complete. NULL allowed. */
 void tsl_coherence_destroy(struct tsl_checks *checks);
 
@@ -41,6 +44,23 @@ void tsl_coherence_plan(struct tsl_command *command);
 void tsl_coherence_note_write(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end);
 /* The object ends. NULL allowed. */
 void tsl_coherence_forget(struct tsl_writers *writers);
+
+/* A box of bytes of an object, as two copies of it have it. */
+struct tsl_compared {
+    struct tsl_data *data; /* the object */
+    uint64_t offset;       /* of the box in it */
+    size_t region[3];      /* as of a copy */
+    size_t row_pitch, slice_pitch;
+    const char *a, *b; /* NULL: that copy could not be read */
+};
+
+/* Compares; without the lock, by the thread that drains the host's port. A negative status is the command's failure. */
+typedef cl_int tsl_compare_fn(struct tsl_command *command, const struct tsl_compared *what);
+
+/* The object as the command leaves it, and another one of the same size as it will be in that space: box by box they
+ * are given to the function, in the order of bytes, where the object was ever written. False: no memory for some. */
+bool tsl_coherence_plan_pair(struct tsl_command *command, struct tsl_data *data, struct tsl_data *other, unsigned space,
+                             tsl_compare_fn *compare);
 
 /* The work of an operation TSL_OP_CHECK. CL_OUT_OF_RESOURCES: copies differ; the first difference was told. Without the
  * lock, by the thread that drains the host's port. */

@@ -10,6 +10,7 @@
 #include "base/sets.h"
 #include "graph/dependences.h"
 #include "graph/share.h"
+#include "graph/split_check.h"
 #include "graph/state.h"
 #include "object/buffer.h"
 #include "trace/trace.h"
@@ -61,8 +62,9 @@ struct tsl_command {
     struct tsl_share share;    /* the first or only one */
     struct tsl_share *more;    /* of a launch that is cut: the others; heap, owned */
     unsigned n_more;
-    enum tsl_rung rung;        /* of a launch: how it is cut */
-    struct tsl_joints *joints; /* of a launch whose shares work on copies: owned; else NULL */
+    enum tsl_rung rung;                  /* of a launch: how it is cut */
+    struct tsl_joints *joints;           /* of a launch whose shares work on copies: owned; else NULL */
+    struct tsl_split_check *split_check; /* of a launch that is also run whole, to compare: owned; else NULL */
     unsigned n_ends;
     struct tsl_op **ends; /* then: operations behind the shares whose ends are the command's (owned references); heap */
     uint8_t whole_why;    /* of a launch: enum tsl_whole_why (share.h) */
@@ -78,6 +80,7 @@ struct tsl_command {
     void(CL_CALLBACK *native_fn)(void *);
     bool follows_task; /* it, or a command of its wait list, comes after a host task that was unfinished then */
     bool own_task;     /* native_fn is ours: it is quick, and touches nothing but its buffers */
+    bool side_moves;   /* while the moves of a check are planned: their fate isn't the command's */
     const tsl_dependences *order_now; /* while it is being planned: what its own operations run after */
     void *native_args;
     cl_uint n_buffers;
@@ -103,10 +106,10 @@ static inline bool tsl_command_is_submitted(const struct tsl_command *c)
     return c->type == CL_COMMAND_USER || (c->state != TSL_HELD && c->flushed);
 }
 
-/* Its shares, 0 … n_more. */
+/* Its shares, 0 … n_more. n_more + 1 is the whole launch with which they are compared. */
 static inline struct tsl_share *tsl_command_share(struct tsl_command *c, unsigned i)
 {
-    return i == 0 ? &c->share : &c->more[i - 1];
+    return i == 0 ? &c->share : i <= c->n_more ? &c->more[i - 1] : &c->split_check->share;
 }
 
 /* What a share of the command's launch is given. */

@@ -18,6 +18,7 @@
 #include "graph/op.h"
 #include "graph/queue.h"
 #include "graph/schedule.h"
+#include "graph/split_check.h"
 #include "graph/work.h"
 #include "handle/object.h"
 #include "program/program.h"
@@ -121,6 +122,7 @@ static void stop_asking(void)
 {
     atomic_store(&over, true);
     tsl_cut_tell();
+    tsl_split_check_sum_up();
 }
 
 /* Nobody waits for what is under way: its end must be noticed nevertheless. */

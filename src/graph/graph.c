@@ -64,8 +64,9 @@ cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
     graph->cuts_always = tsl_split_always(tsl_settings()->split);
     graph->spreads = graph->cuts_always || tsl_settings()->split == TSL_SPLIT_DOMAIN;
     graph->placer = tsl_placer_create(tsl_settings(), context->members, context->n_members);
-    bool checks = tsl_settings()->check & TSL_CHECK_COHERENCE;
-    graph->checks = checks ? tsl_coherence_create() : NULL;
+    unsigned check = tsl_settings()->check, checks = check & (TSL_CHECK_COHERENCE | TSL_CHECK_SPLIT);
+    graph->checks = checks ? tsl_coherence_create(check & TSL_CHECK_COHERENCE) : NULL;
+    graph->checks_cuts = check & TSL_CHECK_SPLIT;
     if (!graph->ports || !graph->placer || (checks && !graph->checks)) {
         tsl_graph_destroy(graph);
         return CL_OUT_OF_HOST_MEMORY;

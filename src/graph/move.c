@@ -79,7 +79,7 @@ static struct tsl_op *create_op(struct tsl_command *c, const struct tsl_move *mo
     if (!op)
         return NULL;
     op->move = true;
-    op->is_side = move->is_side;
+    op->is_side = move->is_side || c->side_moves;
     if (to == TSL_SPACE_HOST && has_lent_copy(move->data) && c->graph->n_tasks)
         tsl_op_follow(op, c->order_now); /* Host tasks may be using the application's memory. */
     op->timed = timed;
@@ -93,7 +93,7 @@ static struct tsl_op *create_op(struct tsl_command *c, const struct tsl_move *mo
     op->src.space = from;
     for (int d = 0; d < 3; d++)
         op->region[d] = box->region[d];
-    if (!tsl_dependences_add(move->is_side ? &c->frontier : &c->own, op, !move->is_side))
+    if (!tsl_dependences_add(op->is_side ? &c->frontier : &c->own, op, !op->is_side))
         tsl_memory_order_begin(c);
     tsl_op_after_opaque(op);
     return op;

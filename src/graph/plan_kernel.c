@@ -24,6 +24,7 @@
 #include "graph/runs.h"
 #include "graph/share.h"
 #include "graph/space.h"
+#include "graph/split_check.h"
 #include "graph/state.h"
 #include "graph/valid.h"
 #include "graph/window_move.h"
@@ -398,10 +399,8 @@ static cl_int plan_windows(struct tsl_command *c, const tsl_dependences *order)
     return error;
 }
 
-cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
+static cl_int plan_shares(struct tsl_command *c, const tsl_dependences *order)
 {
-    if (c->out_of_core)
-        return plan_windows(c, order);
     cl_int error = tsl_cut_spread(c);
     error = error ? error : tsl_joints_begin(c, order);
     error = error ? error : fetch_shares(c);
@@ -416,4 +415,14 @@ cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
     if (c->n_more && c->share.asked_ns)
         tsl_placer_parts_planned(c->graph->placer, (double)(tsl_clock_ns() - c->share.asked_ns));
     return first;
+}
+
+cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
+{
+    if (c->graph->checks_cuts)
+        tsl_split_check_begin(c, order);
+    cl_int error = c->out_of_core ? plan_windows(c, order) : plan_shares(c, order);
+    if (c->split_check)
+        tsl_split_check_end(c);
+    return error;
 }

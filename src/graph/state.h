@@ -56,7 +56,8 @@ struct tsl_graph {
     } readiness;                      /* readiness.h */
     bool cuts_always;                 /* launches are cut even with one member (cut.h) */
     bool spreads;                     /* launches are cut by the rung `domain`, too */
-    struct tsl_checks *checks;        /* TESELA_CHECK=coherence (coherence.h), owned; NULL: off */
+    struct tsl_checks *checks;        /* TESELA_CHECK=coherence and split (coherence.h), owned; NULL: off */
+    bool checks_cuts;                 /* TESELA_CHECK=split (split_check.h) */
     struct tsl_op *opaque;            /* the last operation with effects unknown (owned reference); NULL: none yet */
     tsl_dependences since_opaque;     /* what was planned after opaque */
     unsigned n_under_way;             /* operations that went and aren't finished */

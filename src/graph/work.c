@@ -19,6 +19,7 @@
 #include "graph/record.h"
 #include "graph/schedule.h"
 #include "graph/scratch.h"
+#include "graph/split_check.h"
 #include "graph/state.h"
 #include "graph/submit.h"
 #include "handle/object.h"
@@ -166,6 +167,9 @@ static void release_payload(struct tsl_command *c)
         tsl_object_unref(&c->kernel->object);
     tsl_args_let_go(c->args);
     tsl_joints_destroy(c->joints);
+    if (c->split_check)
+        tsl_args_unref(c->split_check->share.args);
+    tsl_split_check_destroy(c->split_check);
     tsl_object_unref(&c->queue->handle->object);
 }
 
@@ -188,6 +192,7 @@ static void collect_garbage(struct tsl_graph *graph)
         garbage = c->next;
         c->src = c->dst = NULL;
         c->joints = NULL;
+        c->split_check = NULL;
         c->queue = NULL;
         tsl_command_unref(c);
     }

@@ -254,6 +254,7 @@ static void bound_memory_locked(struct tsl_member *member, uint64_t size)
     if (!size || size >= caps->memory_size)
         return;
     caps->memory_size = size;
+    caps->unbound_size = caps->max_alloc_size;
     caps->max_alloc_size = caps->max_alloc_size < size ? caps->max_alloc_size : size;
     caps->zero_copy = caps->zero_copy_images = false;
     tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s is used as if it had %llu bytes of memory (TESELA_MEMORY)",

@@ -29,7 +29,7 @@ cl_int tsl_opencl_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags
     if (!member->caps.zero_copy)
         host = NULL;
     /* Not every vendor refuses what it can't hold. */
-    if (size > member->caps.max_alloc_size)
+    if (size > tsl_member_alloc_limit(member))
         return CL_INVALID_BUFFER_SIZE;
     if (tsl_member_is_lost(member))
         return CL_DEVICE_NOT_AVAILABLE;

@@ -89,6 +89,11 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
     return placer;
 }
 
+bool tsl_placer_alike(const struct tsl_placer *placer, unsigned a, unsigned b)
+{
+    return placer->kind[a] == placer->kind[b];
+}
+
 void tsl_placer_destroy(struct tsl_placer *placer)
 {
     if (!placer)

@@ -88,6 +88,8 @@ struct tsl_parts {
     double joint_ns;            /* what the caller found out: making copies for the parts, and these one again */
 };
 
+/* Are these two members of one kind, so that kernels give the same results there, bit by bit? */
+bool tsl_placer_alike(const struct tsl_placer *placer, unsigned a, unsigned b);
 /* Are any launches cut? */
 bool tsl_placer_cuts(const struct tsl_placer *placer);
 /* False: the launch is to run whole. */

@@ -299,7 +299,7 @@ static void each_shows_what_is_in_force(void **state)
                            "TESELA_LOG",
                            "warn,tile:debug",
                            "TESELA_CHECK",
-                           "coherence,access",
+                           "split,coherence,access",
                            "TESELA_MEMORY",
                            "a=512m,b=1536K,c=7",
                            NULL};
@@ -318,7 +318,7 @@ static void each_shows_what_is_in_force(void **state)
         "TESELA_LIMITS=all\nTESELA_LARGER=no\nTESELA_DEVICE_TYPE=auto\nTESELA_REPRODUCIBLE=no\n"
         "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
         "TESELA_PEERS=on\nTESELA_OPEN=auto\nTESELA_SVM=auto\nTESELA_GATES=auto\nTESELA_VENDOR_ROLES=auto\n"
-        "TESELA_CHECK=access,coherence\nTESELA_CACHE=\n"
+        "TESELA_CHECK=access,coherence,split\nTESELA_CACHE=\n"
         "TESELA_LOG=warn,tile:debug\n");
     tsl_settings_finish(&settings);
 }
