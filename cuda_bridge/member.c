@@ -105,11 +105,19 @@ static bool is_dead(struct tsl_cuda_member *member, CUresult result)
     return result != CUDA_SUCCESS;
 }
 
+/* Is it the fault of a kernel? */
+static bool is_fault(CUresult result)
+{
+    return result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_TIMEOUT || result == CUDA_ERROR_ASSERT ||
+           (result >= CUDA_ERROR_HARDWARE_STACK_ERROR && result <= CUDA_ERROR_LAUNCH_FAILED);
+}
+
 static void lose(struct tsl_cuda_member *member, CUresult result)
 {
     char why[256];
 
     snprintf(why, sizeof(why), "CUDA error %u, %s", result, words(result));
+    member->base.lost_by_work = is_fault(result);
     /* When the process ends CUDA is gone before us: that is not worth a message. */
     tsl_member_lose(&member->base, result == CUDA_ERROR_DEINITIALIZED ? NULL : why);
 }

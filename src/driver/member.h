@@ -115,6 +115,9 @@ struct tsl_member {
     char *_Atomic lost_why; /* the reason that was told, before `lost` was set; heap, the registry's; NULL: none */
     atomic_bool unready;    /* open left what is costly to prepare, which hasn't done it yet */
     atomic_uint combines;   /* enum tsl_combines; the core's (members/ready.h) */
+    /* The work that it had may be the reason of its loss, so nobody should do that again: a fault of a kernel, say. Set
+     * by the driver before tsl_member_lose. */
+    atomic_bool lost_by_work;
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "graph/mapped.h"
 #include "graph/op.h"
 #include "graph/port.h"
+#include "graph/redoable.h"
 #include "graph/residency.h"
 #include "graph/state.h"
 #include "graph/touch.h"
@@ -17,6 +18,8 @@
 
 static void note_write(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end)
 {
+    if (!LIST_EMPTY(&command->graph->redoable))
+        tsl_redoable_note_write(command, data);
     if (command->graph->checks)
         tsl_coherence_note_write(command, data, begin, end);
 }

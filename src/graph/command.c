@@ -9,6 +9,7 @@
 #include "graph/op.h"
 #include "graph/queue.h"
 #include "graph/record.h"
+#include "graph/redoable.h"
 #include "graph/state.h"
 #include "handle/object.h"
 #include "object/queue.h"
@@ -95,6 +96,7 @@ static void complete(struct tsl_command *c)
 {
     struct tsl_graph_queue *queue = c->queue;
     c->state = TSL_COMPLETE;
+    tsl_redoable_end(c);
     c->complete_ns = tsl_command_stamp(c);
     if (c->status < 0)
         tsl_mapped_undo(c);

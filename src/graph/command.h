@@ -62,8 +62,10 @@ struct tsl_command {
     struct tsl_share share;    /* the first or only one */
     struct tsl_share *more;    /* of a launch that is cut: the others; heap, owned */
     unsigned n_more;
-    enum tsl_rung rung;                  /* of a launch: how it is cut */
-    struct tsl_joints *joints;           /* of a launch whose shares work on copies: owned; else NULL */
+    enum tsl_rung rung;        /* of a launch: how it is cut */
+    struct tsl_joints *joints; /* of a launch whose shares work on copies: owned; else NULL */
+    bool may_redo;             /* of a launch: it is in graph->redoable (redoable.h) */
+    LIST_ENTRY(tsl_command) redo;
     struct tsl_split_check *split_check; /* of a launch that is also run whole, to compare: owned; else NULL */
     unsigned n_ends;
     struct tsl_op **ends; /* then: operations behind the shares whose ends are the command's (owned references); heap */

@@ -15,6 +15,7 @@
 #include "graph/op.h"
 #include "graph/progress.h"
 #include "graph/record.h"
+#include "graph/redo.h"
 #include "graph/state.h"
 #include "graph/undo.h"
 #include "handle/object.h"
@@ -70,6 +71,11 @@ static void note_run(const struct tsl_op *op)
         op->command->kernel->parts[op->port->index].has_run = true;
 }
 
+static bool is_forgiven(struct tsl_op *op)
+{
+    return op->command->may_redo && tsl_redo_forgives(op);
+}
+
 void tsl_op_finish(struct tsl_op *op, cl_int status)
 {
     struct tsl_command *command = op->command;
@@ -95,8 +101,8 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     note_run(op);
     tell_placer(op);
     tsl_record_op(op);
-    if (op->status < 0 && !op->is_side && command->status == CL_COMPLETE)
-        command->status = op->status;
+    if (op->status < 0 && !is_forgiven(op) && !op->is_side && command->status == CL_COMPLETE)
+        command->status = op->unfed && !op->misfed ? CL_DEVICE_NOT_AVAILABLE : op->status;
     tsl_op_pass_on(op);
     if (command->kernel && command->n_undone == 1)
         tsl_place_complete(command);

@@ -54,6 +54,7 @@ static struct tsl_edge *edge_to(struct tsl_op *before, const struct tsl_op *op)
  * not be known. An eviction at once has a command that is not scheduled, and comes after nothing. */
 static void no_edge(struct tsl_op *op, bool strict)
 {
+    op->misfed = true;
     if ((strict || !op->command->queue) && !op->poison)
         op->poison = CL_OUT_OF_HOST_MEMORY;
     if (op->command->queue)
@@ -76,8 +77,10 @@ void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict)
 {
     if (before == op)
         return;
-    if (strict && (before->poison || (before->user.done && before->status < 0)) && !op->poison)
-        op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (strict && (before->poison || (before->user.done && before->status < 0))) {
+        op->misfed = true;
+        op->poison = op->poison ? op->poison : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    }
     if (before->user.done)
         return;
     enum tsl_edge_kind kind = edge_kind(op, before);

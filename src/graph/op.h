@@ -116,6 +116,9 @@ struct tsl_op {
     bool awaited;      /* exit has waited for it */
     bool frees_arena;  /* EVICT: not an object goes, but the port's arena */
     bool spoils;       /* COPY from an area: if it fails under way, what was good on the host is so no longer */
+    bool refused;      /* its poison is its driver's refusal */
+    bool unfed;        /* a move of its command for it failed as a member is lost (tsl_op_lost_move) */
+    bool misfed;       /* another operation that it comes strictly after failed */
     bool unsure;       /* may run though what it strictly comes after has failed */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */

@@ -1,4 +1,5 @@
 /* The plan of a kernel. */
+#include "graph/plan_kernel.h"
 #include "base/clock.h"
 #include "base/sets.h"
 #include "base/small_vector.h"
@@ -20,6 +21,7 @@
 #include "graph/plan_kinds.h"
 #include "graph/plan_op.h"
 #include "graph/queue.h"
+#include "graph/redoable.h"
 #include "graph/residency.h"
 #include "graph/runs.h"
 #include "graph/share.h"
@@ -399,6 +401,36 @@ static cl_int plan_windows(struct tsl_command *c, const tsl_dependences *order)
     return error;
 }
 
+void tsl_plan_kernel_look(struct tsl_command *c, const struct tsl_share *share, tsl_plan_range_fn *fn, void *arg)
+{
+    const struct arguments arguments = arguments_of(c, share);
+    struct tsl_range needed[2 * TSL_FOOTING_MAX_RANGES];
+    struct touched t;
+    for (cl_uint i = 0; i < arguments.args->n_all; i++) {
+        if (!look_at(&arguments, i, &t))
+            continue;
+        unsigned n = needed_ranges(&t, needed);
+        for (unsigned r = 0; r < n; r++)
+            fn(arg, t.data, t.space, &needed[r], false);
+        for (unsigned r = 0; r < t.writes.n; r++)
+            fn(arg, t.data, t.space, &(struct tsl_range){t.writes.list[r].begin, t.writes.list[r].end}, true);
+    }
+}
+
+void tsl_plan_kernel_again(struct tsl_command *c, unsigned i)
+{
+    const tsl_dependences order = {0};
+    const struct arguments arguments = arguments_of(c, tsl_command_share(c, i));
+    struct tsl_op *launch;
+    c->order_now = &order;
+    cl_int error = fetch_args(&arguments);
+    error = plan_launch(c, i, &order, NULL, error, &launch);
+    tsl_op_unref(launch);
+    c->order_now = NULL;
+    if (error && c->status == CL_COMPLETE)
+        c->status = error;
+}
+
 static cl_int plan_shares(struct tsl_command *c, const tsl_dependences *order)
 {
     cl_int error = tsl_cut_spread(c);
@@ -412,6 +444,8 @@ static cl_int plan_shares(struct tsl_command *c, const tsl_dependences *order)
         first = first ? first : failed;
     }
     first = first ? first : tsl_joints_end(c, order);
+    if (!first)
+        tsl_redoable_begin(c);
     if (c->n_more && c->share.asked_ns)
         tsl_placer_parts_planned(c->graph->placer, (double)(tsl_clock_ns() - c->share.asked_ns));
     return first;

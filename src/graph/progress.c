@@ -2,11 +2,13 @@
 #include "graph/progress.h"
 
 #include "base/small_vector.h"
+#include "driver/member.h"
 #include "graph/command.h"
 #include "graph/dependences.h"
 #include "graph/edge.h"
 #include "graph/memory_order.h"
 #include "graph/op.h"
+#include "graph/state.h"
 
 static void make_ready(struct tsl_op *op, struct tsl_op_list *ready)
 {
@@ -101,12 +103,39 @@ void tsl_op_submitted(struct tsl_op *op)
     pass_ready(&ready);
 }
 
+static bool is_lost(struct tsl_graph *graph, unsigned space)
+{
+    return space != TSL_SPACE_HOST && tsl_member_is_lost(graph->ports[space - 1].member);
+}
+
+bool tsl_op_lost_move(const struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    if (!op->move || op->misfed)
+        return false;
+    if (op->poison && !op->refused)
+        return op->unfed;
+    return is_lost(graph, op->src.space) || is_lost(graph, op->dst.space);
+}
+
+/* Where a move of its own command brought nothing, as a member is lost, the operation's failure may be mended (redo.h).
+ */
+static void note_cause(struct tsl_op *op, const struct tsl_op *failed)
+{
+    if (failed->command == op->command && tsl_op_lost_move(failed))
+        op->unfed = true;
+    else
+        op->misfed = true;
+}
+
 void tsl_op_doom_next(struct tsl_op *op)
 {
     for (unsigned i = 0; i < op->out.n; i++) {
         struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
         if (edge->strict && edge->to && !edge->to->poison)
             edge->to->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        if (edge->strict && edge->to)
+            note_cause(edge->to, op);
     }
 }
 

@@ -29,6 +29,7 @@ struct tsl_op_record {
     const char *rung; /* of a share of a launch; else NULL */
     uint64_t trace_id, command, buffer, offset, bytes, queue;
     uint64_t items, of, share, shares, expected_ns; /* of launches */
+    bool again;                                     /* ... */
     const char *why;                                /* ... */
     cl_int error;
     struct tsl_fence *fence; /* owned reference; asked for times when the record is written */
@@ -130,6 +131,7 @@ static void describe_launch(struct tsl_op_record *r, const struct tsl_op *op)
     r->shares = c->n_more + 1;
     r->rung = tsl_rung_name(c->rung);
     r->why = why_of(c);
+    r->again = share->again;
     r->expected_ns = share->placement.known ? (uint64_t)share->placement.run_ns : 0;
 }
 
@@ -240,6 +242,8 @@ static void list_args(const struct tsl_op_record *r, char error[16], struct tsl_
         args[n++] = tsl_trace_u64("share", r->share);
         args[n++] = tsl_trace_u64("shares", r->shares);
     }
+    if (r->again)
+        args[n++] = tsl_trace_u64("again", 1);
     if (r->why)
         args[n++] = tsl_trace_text("why", r->why);
     if (r->expected_ns)

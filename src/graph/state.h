@@ -40,6 +40,7 @@ struct tsl_graph {
     struct tsl_tiles host_map;
     struct tsl_pool op_pool, command_pool;
     LIST_HEAD(, tsl_graph_queue) queues;
+    LIST_HEAD(, tsl_command) redoable; /* launches that are cut: shares that fail may be done again (redoable.h) */
     struct tsl_placer *placer;
     STAILQ_HEAD(, tsl_command) later;   /* held: their member has enough to do, or memory order was on */
     bool ask_again;                     /* ask for them again (tsl_schedule_later says when) */

@@ -113,6 +113,7 @@ static inline void after_submission(struct tsl_op *op, cl_int error)
         if (!op->poison) {
             tsl_failure_log_op(op, error);
             op->poison = error;
+            op->refused = true;
         }
         tsl_op_submitted(op);
         tsl_op_retire_refused(op, error);
@@ -169,6 +170,7 @@ static inline void note(struct tsl_op *op, const struct submission *s, cl_int st
     if (!op->poison && s->poison) { /* The operation may have been poisoned while the lock was given. */
         tsl_failure_log_op(op, s->poison);
         op->poison = s->poison;
+        op->refused = true;
     }
     if (op->poison)
         tsl_op_doom_next(op);

@@ -409,8 +409,19 @@ const char *tsl_page_error_name(int error, char text[24])
     return text;
 }
 
+/* The second try of a share that failed with its member; NULL: there was none. */
+static const struct tsl_tl_span *again_of(const struct tsl_timeline *t, const struct tsl_tl_span *failed)
+{
+    for (const struct tsl_tl_span *span = failed->shares > 1 ? failed + 1 : t->spans + t->n_spans;
+         span < t->spans + t->n_spans; span++)
+        if (span->again && span->command == failed->command && span->share == failed->share)
+            return span;
+    return NULL;
+}
+
 static void put_failure(const struct tsl_timeline *t, const struct tsl_tl_span *span, FILE *out)
 {
+    const struct tsl_tl_span *again = again_of(t, span);
     char error[24];
 
     fputs("<tr><td class=\"n\">", out);
@@ -419,7 +430,12 @@ static void put_failure(const struct tsl_timeline *t, const struct tsl_tl_span *
     tsl_page_put_text(out, tsl_timeline_text(t, span->name));
     fputs("</td><td>", out);
     tsl_page_put_text(out, t->lanes[span->lane].name);
-    fprintf(out, "</td><td>%s</td></tr>\n", tsl_page_error_name(span->error, error));
+    fprintf(out, "</td><td>%s", tsl_page_error_name(span->error, error));
+    if (again) {
+        fputs("; done again on ", out);
+        tsl_page_put_text(out, t->lanes[again->lane].name);
+    }
+    fputs("</td></tr>\n", out);
 }
 
 static void put_failures(const struct tsl_meters *m, FILE *out)

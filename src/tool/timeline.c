@@ -204,6 +204,7 @@ static void read_args(struct reader *r, const cJSON *args, struct tsl_tl_span *s
     span->rung = (uint8_t)rung_of(text_of(args, "rung"));
     span->why = intern(r, text_of(args, "why"));
     span->expected_us = (uint32_t)fmin(ceil(number_of(args, "expected_ns") / 1e3), UINT32_MAX);
+    span->again = number_of(args, "again") > 0;
     span->error = (int16_t)strtol(text_of(args, "error"), NULL, 10);
 }
 

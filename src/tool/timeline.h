@@ -43,6 +43,7 @@ struct tsl_tl_span {
     uint8_t kind;           /* enum tsl_span_kind */
     uint8_t rung;           /* enum tsl_rung */
     int16_t error;          /* 0: none */
+    bool again;             /* a share that failed with its member is done once more */
 };
 
 /* Why launches of a kernel weren't cut, or not better. */

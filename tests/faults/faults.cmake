@@ -311,6 +311,28 @@ fault(silent_failure graph/enqueue.c
     [[    if (error == queue->pending_error || (!error && !map))]]
     [[    if (error == queue->pending_error || (!error && !map && !BROKEN))]]
     "blocking calls tell of nothing but their own failure")
+fault(redo_stale_input graph/redo.c
+    [[        if (tsl_spaces_has(good, a->claimed.list[k].space) && meet(&part, &a->claimed.list[k]))]]
+    [[        if (!BROKEN && tsl_spaces_has(good, a->claimed.list[k].space) && meet(&part, &a->claimed.list[k]))]]
+    "a share is done again with what it has changed itself")
+fault(redo_twice graph/redo.c
+    [[    tsl_plan_kernel_again(c, s);
+    renew_own(c);]]
+    [[    tsl_plan_kernel_again(c, s);
+    if (BROKEN)
+        tsl_plan_kernel_again(c, s);
+    renew_own(c);]]
+    "a share that failed is done again twice")
+fault(redo_unfenced graph/plan_kernel.c
+    [[    if (!error)
+        error = claim_args(&arguments, op);]]
+    [[    if (!error && !(BROKEN && share->again))
+        error = claim_args(&arguments, op);]]
+    "a share that is done again doesn't wait for what it reads")
+fault(redo_overwritten graph/redoable.c
+    [[        if (c != by && tsl_redoable_names(c, data))]]
+    [[        if (c != by && !BROKEN && tsl_redoable_names(c, data))]]
+    "a share is done again though others were to write there since")
 
 foreach(file IN LISTS files)
     get_filename_component(folder ${OUT}/${file} DIRECTORY)

@@ -44,6 +44,11 @@ static unsigned long hunt(unsigned fault, uint64_t *seed)
         .seed = first_seed(), .n = MAX_PROGRAMS, .first_only = true, .seconds = 5, .command = "build/tests/sim"};
     unsigned long n_failed;
 
+    if (!strncmp(faults[fault - 1].name, "redo_", 5)) { /* They show where members are lost. */
+        hunt.like = (struct sim_options){
+            .failures = true, .losses = true, .footprints = true, .split = SIM_SPLIT_ALWAYS, .n_steps = 60};
+        hunt.set = SIM_CHOOSE_FAILURES | SIM_CHOOSE_FOOTPRINTS | SIM_CHOOSE_SPLIT | SIM_CHOOSE_STEPS;
+    }
     sim_fault = fault;
     n_failed = sim_hunt(&hunt, NULL, seed);
     sim_fault = 0;

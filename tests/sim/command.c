@@ -475,6 +475,23 @@ static void fail_in_row(struct sim *sim, unsigned first)
         sim_world_inject_launch(sim, first, -1000 - (cl_int)++sim->world->n_failing);
 }
 
+struct sim_node *sim_bring_home(struct sim *sim, unsigned buffer, unsigned queue)
+{
+    struct sim_buffer *b = &sim->buffers[buffer];
+    struct sim_handle from = {b->root, buffer, 0, b->size, b->shape.pixel ? &b->shape : NULL}, none = {0};
+    struct sim_node *node = sim_new_node(sim, SIM_MIGRATE, (int)queue);
+
+    node->in_row = true; /* To the host, and with its bytes. */
+    node->base = sim->known;
+    node->src = sim_whole(&from, false);
+    if (sim->last_of_queue[queue] >= 0)
+        node->preds[node->n_preds++] = (uint16_t)sim->last_of_queue[queue];
+    if (!sim_order_fits(sim, node, false))
+        return NULL;
+    commit(sim, node, &from, &none);
+    return node;
+}
+
 /* The object's bytes are brought to the host before a row, and all is over: then there is something that the row's
  * first launch could go back to, should another fail. */
 static void prepare_row(struct sim *sim, unsigned like, const struct sim_set *base, const struct sim_handle *dst)

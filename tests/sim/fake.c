@@ -5,6 +5,7 @@
 #include "driver/fake.h"
 #include "graph/graph.h"
 #include "graph/join.h"
+#include "graph/redo.h"
 #include "graph/runs.h"
 #include "graph/state.h"
 #include "graph/touch.h"
@@ -19,6 +20,8 @@
 
 static struct sim_world *running; /* the simulation in force in this process */
 static struct tsl_fake_setup setup;
+static unsigned long long n_again_before; /* this run */
+static bool lost[TSL_FAKE_MAX_MEMBERS];   /* by sim_world_lose, in this run */
 
 bool sim_world_has_threads(void)
 {
@@ -273,6 +276,9 @@ void sim_world_begin(struct sim_world *world)
     cl_platform_id platform;
 
     running = world;
+    n_again_before = tsl_redo_count();
+    memset(lost, 0, sizeof lost);
+    world->n_failing = world->options.losses ? 8 : 0; /* So that nothing else is made to fail. */
     jobs_forget();
     chance = sim_mix(world->options.seed);
     if (!world->options.threads)
@@ -314,6 +320,31 @@ static void lose(struct sim *sim, unsigned member)
     sim->world->lost = true;
     sim_tell(sim, "# member %u is lost at %llu ns", member, (unsigned long long)when);
     tsl_fake_lose(member, when);
+}
+
+bool sim_world_lose(struct sim *sim)
+{
+    unsigned member = sim_pick(sim, setup.n_members);
+    uint64_t when = tsl_clock_ns() + 1000 * sim_pick(sim, 60);
+    bool others = false;
+
+    for (unsigned i = 0; i < setup.n_members; i++)
+        others |= i != member && !lost[i] && !setup.members[i].no_windows;
+    if (!others || lost[member])
+        return false;
+    lost[member] = sim->world->lost = true;
+    sim_tell(sim, "# member %u is lost at %llu ns", member, (unsigned long long)when);
+    tsl_fake_lose(member, when);
+    return true;
+}
+
+bool sim_world_is_shared(void)
+{
+    bool shared = false;
+
+    for (unsigned i = 0; i < setup.n_members; i++)
+        shared |= setup.members[i].zero_copy;
+    return shared;
 }
 
 void sim_world_inject(struct sim *sim, cl_int code)
@@ -394,6 +425,8 @@ void sim_world_end(struct sim_world *world)
     struct sim *sim = world->sims[0];
 
     drain();
+    if (world->options.counts)
+        world->options.counts->n_again += tsl_redo_count() - n_again_before;
     if (world->options.records)
         tell_records(sim);
     tsl_fake_check_end();

@@ -342,6 +342,8 @@ static void write_command(const struct sim_hunt *hunt, const struct sim_options 
         used += (size_t)snprintf(text + used, size - used, " --contexts %u", options->n_contexts);
     if (options->tiny_memory)
         used += (size_t)snprintf(text + used, size - used, " --tiny-memory");
+    if (options->losses)
+        used += (size_t)snprintf(text + used, size - used, " --losses");
     if (options->pins)
         used += (size_t)snprintf(text + used, size - used, " --pins");
     if (options->threads)
@@ -473,18 +475,21 @@ static bool collect(struct progress *p)
 
 static void tell_counts(const struct progress *p)
 {
-    unsigned long n_launches = 0, n_partial = 0, n_cut = 0;
+    unsigned long n_launches = 0, n_partial = 0, n_cut = 0, n_again = 0;
 
     for (unsigned job = 0; job < p->n_jobs; job++) {
         n_launches += p->jobs[job]->counts.n_launches;
         n_partial += p->jobs[job]->counts.n_partial;
         n_cut += p->jobs[job]->counts.n_cut;
+        n_again += p->jobs[job]->counts.n_again;
     }
     if (!p->hunt->progress)
         return;
     printf("%lu launches, %lu of kernels with footprints", n_launches, n_partial);
     if (n_cut) /* Real members don't tell. */
         printf(", %lu cut", n_cut);
+    if (n_again)
+        printf(", %lu shares done again", n_again);
     printf("\n");
 }
 

@@ -271,6 +271,43 @@ static void forget_beside(struct model *model, const struct sim_access *access, 
     }
 }
 
+/* May its shares have worked on copies, which had to become one after they had ended? Not those of kernels that surely
+ * write one range, each item bytes of its own: unless it is asked for, they share it. */
+static bool may_be_joined(const struct sim_node *node)
+{
+    const char *split = getenv("TESELA_SPLIT");
+    bool always = split && !strcmp(split, "always:merge");
+
+    switch (node->kind) {
+    case SIM_SLICE:
+    case SIM_GUARDED:
+    case SIM_UPDATE:
+    case SIM_SHIFT:
+    case SIM_GATHER:
+    case SIM_STENCIL:
+    case SIM_RELAX:
+        return node->cut && always;
+    default:
+        return node->cut && !(split && !strcmp(split, "always:exact"));
+    }
+}
+
+/* What was never written, or spoiled, may have been nowhere else. */
+static bool reads_known(struct model *model, const struct sim_node *node)
+{
+    for (size_t i = 0; i < n_bytes(&node->src); i++)
+        if (!at(model, &node->src, i)->known)
+            return false;
+    return true;
+}
+
+static void judge_loss(struct sim *sim, struct model *model, const struct sim_node *node)
+{
+    if (node->must && node->cut && !may_be_joined(node) && reads_known(model, node))
+        sim_fail(sim, "node %u failed (%d), though what its lost share needs is good elsewhere", sim_index(sim, node),
+                 node->status);
+}
+
 static void judge_node(struct sim *sim, struct model *model, const struct sim_node *node)
 {
     unsigned own = sim_index(sim, node);
@@ -280,6 +317,7 @@ static void judge_node(struct sim *sim, struct model *model, const struct sim_no
     if (node->status < 0) {
         struct sim_access spoiled = spoiled_by(node);
 
+        judge_loss(sim, model, node);
         if (spoils(sim, node))
             forget(model, &spoiled);
         return;
@@ -305,6 +343,13 @@ static bool share_area(const struct sim_node *a, const struct sim_node *b)
     return false;
 }
 
+/* A share of it may have failed with a member that was lost, and was done again elsewhere. What was planned behind it
+ * by then fails all the same. */
+static bool may_be_redone(const struct sim *sim, const struct sim_node *node)
+{
+    return sim->world->lost && node->cut;
+}
+
 /* Who failed for another's sake has such another: before it, or at the same memory in no order with it. */
 static bool has_cause(const struct sim *sim, const struct sim_node *node)
 {
@@ -313,33 +358,13 @@ static bool has_cause(const struct sim *sim, const struct sim_node *node)
     for (unsigned i = 0; i < sim->n_nodes; i++) {
         const struct sim_node *other = &sim->nodes[i];
 
-        if (i == own || other->status >= 0 || other->refused || sim_set_has(&other->before, own))
+        if (i == own || other->refused || sim_set_has(&other->before, own) ||
+            (other->status >= 0 && !may_be_redone(sim, other)))
             continue;
         if (sim_set_has(&node->before, i) || share_area(node, other))
             return true;
     }
     return false;
-}
-
-/* May its shares have worked on copies, which had to become one after they had ended? Not those of kernels that surely
- * write one range, each item bytes of its own: unless it is asked for, they share it. */
-static bool may_be_joined(const struct sim_node *node)
-{
-    const char *split = getenv("TESELA_SPLIT");
-    bool always = split && !strcmp(split, "always:merge");
-
-    switch (node->kind) {
-    case SIM_SLICE:
-    case SIM_GUARDED:
-    case SIM_UPDATE:
-    case SIM_SHIFT:
-    case SIM_GATHER:
-    case SIM_STENCIL:
-    case SIM_RELAX:
-        return node->cut && always;
-    default:
-        return node->cut && !(split && !strcmp(split, "always:exact"));
-    }
 }
 
 /* What ended well may have failed all the same: because of another at the same memory that did (drivers run what only

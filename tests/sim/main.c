@@ -22,6 +22,7 @@ static void usage(const char *program)
         "  --no-shrink         print what fails as it is\n"
         "  --keep-going        don't stop at the first failure\n"
         "  --tiny-memory       members hold less than launches need, which run window by window\n"
+        "  --losses            members are lost under launches that are cut, which must succeed where they can\n"
         "  --pins              members pin the program's own memory once it went to and fro\n"
         "  --threads           real threads and delays instead of virtual time: not repeatable\n"
         "  --verbose           print each step as it is done (one program, in this process)\n"
@@ -85,6 +86,7 @@ enum {
     REPEATS,
     PINS,
     TINY,
+    LOSSES,
     MEMORY,
     SPLIT,
     CONTEXTS,
@@ -101,6 +103,7 @@ static const struct option names[] = {
     {"keep-going", no_argument, NULL, KEEP_GOING},
     {"pins", no_argument, NULL, PINS},
     {"tiny-memory", no_argument, NULL, TINY},
+    {"losses", no_argument, NULL, LOSSES},
     {"threads", no_argument, NULL, THREADS},
     {"verbose", no_argument, NULL, VERBOSE},
     {"records", no_argument, NULL, RECORDS},
@@ -185,6 +188,10 @@ static bool read_option(int which, struct sim_hunt *hunt)
         return true;
     case TINY:
         hunt->like.tiny_memory = true;
+        return true;
+    case LOSSES:
+        hunt->like.losses = hunt->like.failures = true;
+        hunt->set |= SIM_CHOOSE_FAILURES;
         return true;
     case PINS:
         hunt->like.pins = true;

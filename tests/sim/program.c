@@ -10,6 +10,8 @@ static void one_step(struct sim *sim)
     unsigned which = sim_pick(sim, 40);
 
     sim_laters_collect(sim);
+    if (sim->options.losses && sim_once_in(sim, 4) && sim_lossy_launch(sim))
+        return;
     if (which < SIM_N_HOST_STEPS && sim_host_step(sim, which))
         return;
     sim_random_command(sim, &known, true);

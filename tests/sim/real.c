@@ -172,6 +172,17 @@ void sim_world_inject(struct sim *sim, cl_int code)
     sim_fail(sim, "nothing can be made to fail here");
 }
 
+bool sim_world_lose(struct sim *sim)
+{
+    (void)sim;
+    return false;
+}
+
+bool sim_world_is_shared(void)
+{
+    return false;
+}
+
 void sim_world_inject_launch(struct sim *sim, unsigned first, cl_int code)
 {
     (void)first;

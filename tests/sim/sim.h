@@ -13,6 +13,7 @@
  *   host.c     what the host does beside: waits, maps, user events, callbacks, other threads
  *   order.c    what the OpenCL specification orders before what; the generator asks it, so that programs have one
  *              answer
+ *   losses.c   launches under which a member is lost, and which of them must succeed all the same
  *   judge.c    that answer: the nodes one after the other, on plain memory; and whose fault a failure may be
  *   hunt.c     many seeds, in processes of their own, and what fails made small; main.c is its command line
  *
@@ -73,6 +74,7 @@ enum sim_split {
 /* Launches of what ended well, all together. */
 struct sim_counts {
     atomic_ulong n_launches, n_partial, n_cut; /* of all kernels, of those with footprints, those that were cut */
+    atomic_ulong n_again;                      /* shares of lost members that were done again elsewhere */
 };
 
 /* What a run is like. */
@@ -84,6 +86,7 @@ struct sim_options {
     unsigned n_programs;                  /* at once */
     unsigned n_contexts;                  /* of all of them; 0: by chance, one with small memory */
     bool threads;                         /* real threads and delays; else one thread, virtual time */
+    bool losses;                          /* of failures: members are lost under launches that are cut, and no others */
     bool failures;                        /* calls and work fail, and members are lost, now and then */
     bool footprints;                      /* kernels with footprints are among the others */
     bool repeats;                         /* launches often repeat the one before: the same kernel and objects */
@@ -239,6 +242,10 @@ void sim_world_host_access(const void *ptr, size_t size, bool write);
 /* Orders one failure with that code, somewhere; of the first-th launch from now on (1: the next) or a little later. */
 void sim_world_inject(struct sim *sim, cl_int code);
 void sim_world_inject_launch(struct sim *sim, unsigned first, cl_int code);
+/* A member that lives is lost soon, if another one is left that runs windows. False: none is. */
+bool sim_world_lose(struct sim *sim);
+/* Do members work on the host's memory? */
+bool sim_world_is_shared(void);
 /* Does somebody else than the calling thread set user events (SIM_LATER)? */
 bool sim_world_has_threads(void);
 /* The program gives up memory that it lent (CL_MEM_USE_HOST_PTR): nobody may have it pinned any more. */
@@ -357,12 +364,13 @@ struct sim_node {
     unsigned char value;
     unsigned char pattern_size;
     cl_map_flags map_flags;
-    bool undefined;      /* MIGRATE: the content may go */
-    unsigned char *ptr;  /* of a mapping */
-    int idle;            /* a kernel: the buffer that it is given and doesn't touch; -1: none */
-    int map;             /* UNMAP, POKE, PEEK: the mapping's node; -1: the arena */
-    bool mapped;         /* MAP: not yet unmapped */
-    cl_mem mem;          /* MAP: what was mapped */
+    bool undefined;     /* MIGRATE: the content may go */
+    unsigned char *ptr; /* of a mapping */
+    int idle;           /* a kernel: the buffer that it is given and doesn't touch; -1: none */
+    bool must;   /* a kernel: a share of it that fails with its member can be done again, if they have no copies */
+    int map;     /* UNMAP, POKE, PEEK: the mapping's node; -1: the arena */
+    bool mapped; /* MAP: not yet unmapped */
+    cl_mem mem;  /* MAP: what was mapped */
     unsigned char *seen; /* PEEK, blocking READ: what was there */
     uint64_t start_ns, end_ns;
 };
@@ -462,6 +470,9 @@ struct sim_access sim_some_of(struct sim *sim, const struct sim_handle *handle, 
 void sim_tell_node(struct sim *sim, const struct sim_node *node, const char *more);
 /* Plans a command of that kind and enqueues it; what the caller's thread knows is in base. */
 void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base, bool may_block);
+/* All bytes of a buffer are brought to the host, where they stay valid until they are written elsewhere. NULL: they
+ * can't be. */
+struct sim_node *sim_bring_home(struct sim *sim, unsigned buffer, unsigned queue);
 void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_block);
 void sim_unmap(struct sim *sim, unsigned map);
 /* Every byte of every buffer. */
@@ -526,6 +537,12 @@ void sim_hear(struct sim *sim, unsigned queue, unsigned n, cl_int error);
 void sim_set_user_event(struct sim *sim, unsigned i);
 bool sim_host_step(struct sim *sim, unsigned which);
 #define SIM_N_HOST_STEPS 14
+
+/* ---- losses.c ---- */
+
+/* Lets a member be lost under a launch, with nothing beside it; judge.c knows whether the launch must succeed. False:
+ * not now. */
+bool sim_lossy_launch(struct sim *sim);
 
 /* ---- program.c, judge.c ---- */
 
