@@ -264,6 +264,7 @@ const struct tsl_driver tsl_cpu_driver = {
     .program_variables = cpu_program_variables,
     .program_kernels = cpu_program_kernels,
     .kernel_create = cpu_kernel_create,
+    .substitute = cpu_substitute,
     .kernel_free = cpu_kernel_free,
     .windows_ok = cpu_windows_ok,
 };

@@ -133,6 +133,7 @@ struct cpu_fill {
 
 /* A launch as the threads see it, and its arguments. */
 struct cpu_check;
+struct cpu_call;
 
 struct cpu_launch {
     struct tsl_wg_launch wg; /* user: this */
@@ -150,6 +151,7 @@ struct cpu_launch {
     char *text; /* printed, not yet shown; under print_lock */
     size_t text_size, text_room;
     struct cpu_check *check; /* NULL: its accesses aren't checked */
+    struct cpu_call *call;   /* of a substitute: NULL: it is none */
 };
 
 /* A task that comes after this one. */

@@ -2,6 +2,7 @@
 #include "cpu_device/launch.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "cpu_device/call.h"
 #include "cpu_device/check.h"
 #include "cpu_device/fault.h"
 #include "cpu_device/operations.h"
@@ -317,7 +318,7 @@ static cl_int run_row(struct cpu_launch *launch, const struct cpu_version *versi
     return error;
 }
 
-cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece)
+static cl_int run_piece(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece)
 {
     uint64_t row = piece / launch->n_chunks * launch->rows, end = min(row + launch->rows, launch->n_rows);
     uint64_t first = piece % launch->n_chunks * launch->chunk, n = min(launch->chunk, launch->count[0] - first);
@@ -344,6 +345,22 @@ cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint
     return error;
 }
 
+cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece)
+{
+    cl_int error;
+
+    if (!launch->call)
+        return run_piece(worker, launch, piece);
+    error = cpu_call_run(launch->call, worker->member);
+    if (error != TSL_CALL_REFUSED)
+        return error;
+    /* The original, by this thread alone: calls refuse rarely. */
+    error = CL_SUCCESS;
+    for (uint64_t i = 0; i < cpu_call_pieces(launch->call) && !error; i++)
+        error = run_piece(worker, launch, i);
+    return error;
+}
+
 /* ---- The operation ----------------------------------------------------------------------------------------------- */
 
 void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch)
@@ -351,6 +368,7 @@ void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch)
     pthread_mutex_destroy(&launch->print_lock);
     free(launch->text);
     cpu_check_free(launch->check);
+    cpu_call_free(launch->call);
     if (launch->pooled)
         tsl_pool_put(&member->launches, launch);
     else
@@ -368,6 +386,7 @@ static cl_int fill_in(struct cpu_launch *launch, const struct tsl_launch *wanted
     launch->wg.print = cpu_print;
     launch->wg.check = cpu_check_access;
     launch->check = NULL;
+    launch->call = NULL;
     launch->wg.user = launch;
     pthread_mutex_init(&launch->print_lock, NULL);
     error = set_groups(launch, wanted->window, n_threads);
@@ -380,6 +399,19 @@ static cl_int fill_in(struct cpu_launch *launch, const struct tsl_launch *wanted
     launch->items = (local[0] * local[1] * local[2] + 63) & ~UINT64_C(63);
     launch->special = cpu_special_of(((struct cpu_program *)kernel->base.program)->specials, kernel->code, &launch->wg);
     return CL_SUCCESS;
+}
+
+/* A launch of a substitute is one piece: the call. */
+static cl_int set_call(struct cpu_task *task, const struct tsl_launch *wanted)
+{
+    struct cpu_launch *launch = task->launch;
+
+    if (!launch->kernel->call.run)
+        return CL_SUCCESS;
+    launch->call = cpu_call_create(&launch->kernel->call, wanted, task->n_pieces);
+    task->n_pieces = 1;
+    task->max_joined = 1;
+    return launch->call ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 cl_int cpu_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
@@ -402,5 +434,10 @@ cl_int cpu_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const 
         return error;
     }
     cut(task->launch, task, member->n_threads);
+    error = set_call(task, launch);
+    if (error) {
+        cpu_task_free(task);
+        return error;
+    }
     return cpu_submit(lane, task, waits, fence);
 }

@@ -45,6 +45,8 @@ bool cpu_program_variables(struct tsl_dprogram *program, size_t *bytes);
 cl_int cpu_program_kernels(struct tsl_dprogram *program, char **names);
 cl_int cpu_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                          struct tsl_kernel_facts *facts);
+cl_int cpu_substitute(struct tsl_dkernel *original, const struct tsl_substitute *what, struct tsl_dkernel **kernel,
+                      char **log);
 void cpu_kernel_free(struct tsl_dkernel *kernel);
 bool cpu_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
 

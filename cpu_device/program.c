@@ -366,6 +366,28 @@ cl_int cpu_kernel_create(struct tsl_dprogram *program, const char *name, struct 
     return CL_SUCCESS;
 }
 
+/* It has the original's code, too, for launches that the call refuses. */
+cl_int cpu_substitute(struct tsl_dkernel *original, const struct tsl_substitute *what, struct tsl_dkernel **kernel,
+                      char **log)
+{
+    const struct cpu_kernel *of = (struct cpu_kernel *)original;
+    struct cpu_kernel *k;
+
+    *log = strdup(what->call ? "" : "the built-in CPU takes OpenCL C and functions, no machine code in files");
+    if (!what->call)
+        return CL_INVALID_OPERATION;
+    k = calloc(1, sizeof(*k));
+    if (!k)
+        return CL_OUT_OF_HOST_MEMORY;
+    k->base = of->base;
+    k->code = of->code;
+    k->facts = of->facts;
+    memcpy(k->own_size, of->own_size, sizeof(k->own_size));
+    k->call = *what->call;
+    *kernel = &k->base;
+    return CL_SUCCESS;
+}
+
 void cpu_kernel_free(struct tsl_dkernel *kernel)
 {
     free(kernel);

@@ -3,6 +3,7 @@
 #define TSL_CPU_DEVICE_PROGRAM_H
 
 #include "cpu_device/internal.h"
+#include "driver/call.h"
 
 /* A shared object of the compiler's. */
 struct cpu_code {
@@ -31,6 +32,7 @@ struct cpu_kernel {
     const struct tsl_kernel_facts *facts; /* the program's */
     uint64_t own_size[3];      /* the size of groups that the compiler recommends, where the choice is ours */
     _Atomic uint64_t group_ps; /* picoseconds that a group takes, as measured; 0: unknown */
+    struct tsl_call call;      /* of a substitute: what is called; run NULL: it is none */
 };
 
 /* From memory; false: it can't be, and nothing is loaded. */

@@ -381,8 +381,8 @@ bool tsl_cuda_batch_save(struct tsl_cuda_lane *lane, const struct tsl_cuda_work 
     struct saved *s;
     struct shape shape;
 
-    if (!b || !b->saves || work->kind != TSL_CUDA_LAUNCH || work->waits.n || (work->fence && !b->n) || lane->piping ||
-        !STAILQ_EMPTY(&lane->works))
+    if (!b || !b->saves || work->kind != TSL_CUDA_LAUNCH || work->launch.kernel->call.run || work->waits.n ||
+        (work->fence && !b->n) || lane->piping || !STAILQ_EMPTY(&lane->works))
         return false;
     if (!is_quick(b)) {
         if (++b->n_late == PATIENCE)

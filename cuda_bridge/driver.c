@@ -55,6 +55,7 @@ const struct tsl_driver tsl_cuda_driver = {
     .program_variables = tsl_cuda_program_variables,
     .program_kernels = tsl_cuda_program_kernels,
     .kernel_create = tsl_cuda_kernel_create,
+    .substitute = tsl_cuda_substitute,
     .kernel_free = tsl_cuda_kernel_free,
     .windows_ok = tsl_cuda_windows_ok,
 };

@@ -82,7 +82,7 @@ static size_t value_size(const struct tsl_cuda_launch *launch, cl_uint i)
 bool tsl_cuda_keep_args(struct tsl_cuda_work *kept, const struct tsl_cuda_work *work)
 {
     const struct tsl_cuda_launch *launch = &work->launch;
-    size_t n = launch->n_args, size = (n + 1) * sizeof(void *) + n * sizeof(size_t);
+    size_t n = launch->n_args, size = (n + 1) * sizeof(void *) + 2 * n * sizeof(size_t);
     char *values;
 
     for (cl_uint i = 0; i < n; i++)
@@ -92,7 +92,10 @@ bool tsl_cuda_keep_args(struct tsl_cuda_work *kept, const struct tsl_cuda_work *
         return false;
     kept->launch.args = kept->storage;
     kept->launch.sizes = (size_t *)(kept->launch.args + n + 1);
-    values = (char *)(kept->launch.sizes + n);
+    kept->launch.memory = launch->memory ? kept->launch.sizes + n : NULL;
+    if (launch->memory)
+        memcpy(kept->launch.memory, launch->memory, n * sizeof(size_t));
+    values = (char *)(kept->launch.sizes + 2 * n);
     for (cl_uint i = 0; i < n; i++) {
         values = (char *)(((uintptr_t)values + 15) / 16 * 16);
         memcpy(values, launch->args[i], value_size(launch, i));
@@ -264,13 +267,46 @@ bool tsl_cuda_one_grid(const struct tsl_cuda_launch *launch, struct tsl_cuda_gri
     return true;
 }
 
+/* Of a substitute that is a function: it enqueues its work in the lane's stream. */
+static cl_int run_call(struct tsl_cuda_lane *lane, const struct tsl_cuda_launch *launch)
+{
+    struct tsl_call_arg few[FEW_ARGS], *args = launch->n_args <= FEW_ARGS ? few : calloc(launch->n_args, sizeof(*args));
+    const struct tsl_call *call = &launch->kernel->call;
+    const struct tsl_kernel_facts *facts = launch->kernel->facts;
+    cl_int result;
+
+    if (!args)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < launch->n_args; i++) {
+        bool local = facts->args[i].kind == TSL_FACT_LOCAL;
+        uintptr_t word = 0;
+
+        if (launch->sizes[i]) {
+            args[i] = (struct tsl_call_arg){TSL_ARG_VALUE, launch->sizes[i], launch->args[i]};
+            continue;
+        }
+        memcpy(&word, launch->args[i], sizeof(word));
+        args[i] =
+            (struct tsl_call_arg){local ? TSL_ARG_LOCAL : TSL_ARG_MEM, launch->memory[i], local ? NULL : (void *)word};
+    }
+    result = call->run(call->self,
+                       &(struct tsl_call_launch){
+                           .n_args = launch->n_args, .args = args, .window = &launch->window, .stream = lane->stream});
+    if (args != few)
+        free(args);
+    return result;
+}
+
 cl_int tsl_cuda_run_launch(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 {
     struct grids g = {.lane = lane, .launch = &work->launch};
     struct range ranges[3][2];
     unsigned n[3];
     CUresult result = CUDA_SUCCESS;
+    cl_int called = work->launch.kernel->call.run ? run_call(lane, &work->launch) : TSL_CALL_REFUSED;
 
+    if (called != TSL_CALL_REFUSED)
+        return called;
     if (work->launch.kernel->facts->prints)
         atomic_store(&lane->prints, true);
     work->launch.args[work->launch.n_args] = &g.grid.hidden;
@@ -291,6 +327,22 @@ cl_int tsl_cuda_run_launch(struct tsl_cuda_lane *lane, struct tsl_cuda_work *wor
     return tsl_cuda_error(tsl_cuda_member(lane->base.member), result);
 }
 
+/* Code that isn't our compiler's finds its place in the grid alone. */
+static bool suits_foreign(const struct tsl_window *w)
+{
+    for (unsigned d = 0; d < w->work_dim; d++)
+        if (w->global_offset[d] || (w->local_size[0] && w->global_size[d] % w->local_size[d]))
+            return false;
+    return w->whole;
+}
+
+static size_t size_of_memory(const struct tsl_bound_arg *arg)
+{
+    if (arg->kind == TSL_ARG_MEM)
+        return arg->mem ? arg->mem->size : 0;
+    return arg->kind == TSL_ARG_LOCAL ? arg->size : 0;
+}
+
 cl_int tsl_cuda_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
                        struct tsl_fence **fence)
 {
@@ -300,12 +352,16 @@ cl_int tsl_cuda_launch(struct tsl_lane *lane, const struct tsl_launch *launch, c
     bool few = args->n <= FEW_ARGS;
     void *few_args[FEW_ARGS + 1], **at = few ? few_args : malloc((args->n + 1) * sizeof(*at));
     uint64_t few_words[FEW_ARGS], *words = few ? few_words : malloc(args->n * sizeof(*words));
-    size_t few_sizes[FEW_ARGS], *sizes = few ? few_sizes : malloc(args->n * sizeof(*sizes));
+    size_t few_sizes[2 * FEW_ARGS], *sizes = few ? few_sizes : malloc(2 * args->n * sizeof(*sizes));
     size_t shared_size = 0, local_size = (size_t)tsl_cuda_member(lane->member)->gpu->local_size;
     cl_int error = at && words && sizes ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 
     work.launch = (struct tsl_cuda_launch){
         .kernel = k, .window = *launch->window, .n_args = args->n, .args = at, .sizes = sizes, .bound = args};
+    if (!error && k->call.run)
+        work.launch.memory = sizes + args->n;
+    if (!error && k->foreign && !suits_foreign(launch->window))
+        error = CL_INVALID_OPERATION;
     if (!error)
         error = args->n == k->facts->n_args ? complete_window(k, &work.launch.window) : CL_INVALID_KERNEL_ARGS;
     for (cl_uint i = 0; i < args->n && !error; i++) {
@@ -315,6 +371,8 @@ cl_int tsl_cuda_launch(struct tsl_lane *lane, const struct tsl_launch *launch, c
         if (!error)
             error = bind_arg(&k->facts->args[i], &args->args[i], &at[i], &words[i], &shared_size);
         work.spread |= is_spread(&args->args[i]);
+        if (!error && k->call.run)
+            sizes[args->n + i] = size_of_memory(&args->args[i]);
     }
     if (!error && shared_size + k->static_shared > local_size)
         error = CL_OUT_OF_RESOURCES;

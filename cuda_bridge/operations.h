@@ -57,6 +57,8 @@ bool tsl_cuda_program_variables(struct tsl_dprogram *program, size_t *bytes);
 cl_int tsl_cuda_program_kernels(struct tsl_dprogram *program, char **names);
 cl_int tsl_cuda_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                               struct tsl_kernel_facts *facts);
+cl_int tsl_cuda_substitute(struct tsl_dkernel *original, const struct tsl_substitute *what, struct tsl_dkernel **kernel,
+                           char **log);
 void tsl_cuda_kernel_free(struct tsl_dkernel *kernel);
 bool tsl_cuda_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
 

@@ -107,17 +107,23 @@ cl_int tsl_cuda_programs_catch_up(struct tsl_cuda_member *member)
     return error;
 }
 
+static uint64_t next_number(void)
+{
+    static atomic_uint_fast64_t numbers;
+
+    return atomic_fetch_add(&numbers, 1) + 1;
+}
+
 /* A program of an image, loaded unless it is only to be linked. `executable`: only that will do. */
 static cl_int load_image(struct tsl_cuda_member *member, const void *data, size_t size, bool executable,
                          struct tsl_dprogram **program, char **log)
 {
-    static atomic_uint_fast64_t numbers;
     struct tsl_cuda_program *p = calloc(1, sizeof(*p));
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
     if (!p)
         return error;
-    p->number = atomic_fetch_add(&numbers, 1) + 1;
+    p->number = next_number();
     if (!tsl_cuda_image_decode(data, size, &p->image)) {
         *log = strdup("this is no binary of Tesela's for an NVIDIA GPU, or a damaged one");
         error = CL_INVALID_BINARY;
@@ -410,6 +416,80 @@ cl_int tsl_cuda_kernel_create(struct tsl_dprogram *program, const char *name, st
     return CL_SUCCESS;
 }
 
+/* ---- Substitutes ------------------------------------------------------------------------------------------------- */
+
+static cl_int ask_foreign(struct tsl_cuda_kernel *kernel, const char *name)
+{
+    struct tsl_cuda_about about;
+    cl_int error = ask(kernel->foreign, name, &about);
+
+    if (error)
+        return error == CL_INVALID_KERNEL_NAME ? CL_INVALID_BINARY : error;
+    kernel->module = next_number();
+    kernel->function = about.function;
+    kernel->max_threads = (unsigned)about.max_threads;
+    kernel->static_shared = (unsigned)about.shared_size;
+    return CL_SUCCESS;
+}
+
+/* Code of anybody's: PTX, or what CUDA's tools make of it. */
+static cl_int load_foreign(struct tsl_cuda_member *member, const struct tsl_substitute *what,
+                           struct tsl_cuda_kernel *kernel, char **log)
+{
+    struct tsl_cuda_image image = {.kind = TSL_CUDA_IMAGE_PTX, .size = what->code_size};
+    cl_int error;
+
+    image.data = malloc(what->code_size + 1);
+    if (!image.data)
+        return CL_OUT_OF_HOST_MEMORY;
+    memcpy(image.data, what->code, what->code_size);
+    image.data[what->code_size] = 0;
+    error = tsl_cuda_module_get(member, &image, true, &kernel->foreign, log);
+    free(image.data);
+    if (error)
+        return error == CL_BUILD_PROGRAM_FAILURE ? CL_INVALID_BINARY : error;
+    error = ask_foreign(kernel, what->function);
+    if (error)
+        tsl_cuda_module_put(kernel->foreign);
+    return error;
+}
+
+/* The member is ready from then on, and so the original has its function. */
+static cl_int make_ready(struct tsl_cuda_member *member)
+{
+    cl_int error = tsl_cuda_enter(member);
+
+    if (!error)
+        tsl_cuda_leave(member);
+    return error;
+}
+
+/* A call has the original's function, too, for launches that it refuses. */
+cl_int tsl_cuda_substitute(struct tsl_dkernel *original, const struct tsl_substitute *what, struct tsl_dkernel **kernel,
+                           char **log)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(original->program->member);
+    struct tsl_cuda_kernel *k = malloc(sizeof(*k));
+    cl_int error = k ? make_ready(member) : CL_OUT_OF_HOST_MEMORY;
+
+    *log = NULL;
+    if (!error) {
+        *k = *tsl_cuda_kernel(original);
+        if (what->call)
+            k->call = *what->call;
+        else
+            error = load_foreign(member, what, k, log);
+    }
+    if (!*log)
+        *log = strdup(error == CL_INVALID_BINARY ? "there is no such function in it" : "");
+    if (error) {
+        free(k);
+        return error;
+    }
+    *kernel = &k->base;
+    return CL_SUCCESS;
+}
+
 /* CUDA's functions live as long as their module. */
 void tsl_cuda_kernel_free(struct tsl_dkernel *kernel)
 {
@@ -420,6 +500,7 @@ void tsl_cuda_kernel_free(struct tsl_dkernel *kernel)
     if (k->late)
         LIST_REMOVE(k, link);
     pthread_mutex_unlock(&member->late_lock);
+    tsl_cuda_module_put(k->foreign);
     free(k);
 }
 

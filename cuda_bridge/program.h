@@ -4,6 +4,7 @@
 
 #include "cuda_bridge/image.h"
 #include "cuda_bridge/internal.h"
+#include "driver/call.h"
 
 struct tsl_cuda_kernel;
 struct tsl_cuda_module;
@@ -31,6 +32,8 @@ struct tsl_cuda_kernel {
     unsigned max_threads;                 /* of a work-group, for this kernel */
     unsigned static_shared;               /* bytes */
     uint64_t module;                      /* the program's number */
+    struct tsl_call call;                 /* of a substitute: what is called; run NULL: nothing */
+    struct tsl_cuda_module *foreign; /* of a substitute: code that knows nothing of our hidden argument; else NULL */
 };
 
 /* Loads the programs of a member that is being made ready, and says that it is. Errors are those of a build. */

@@ -23,6 +23,7 @@ struct tsl_cuda_launch {
     cl_uint n_args;
     void **args;                        /* n_args pointers to values, and room for one to the hidden argument */
     size_t *sizes;                      /* bytes of each value; 0 for pointers and offsets, whose values are words */
+    size_t *memory;                     /* of calls: bytes of each argument's memory; else NULL */
     const struct tsl_bound_args *bound; /* borrowed while it is submitted */
 };
 

@@ -56,6 +56,7 @@
 #ifndef TSL_DRIVER_DRIVER_H
 #define TSL_DRIVER_DRIVER_H
 
+#include "driver/call.h"
 #include "driver/member.h"
 #include "driver/program.h"
 #include "driver/work.h"
@@ -311,6 +312,13 @@ struct tsl_driver {
      * CL_INVALID_KERNEL_NAME: there is none of the name. */
     cl_int (*kernel_create)(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                             struct tsl_kernel_facts *facts);
+
+    /* A kernel that takes the original's arguments and is launched in its place. The original outlives it, and stays as
+     * it is; kernel_free frees it. A call that refuses a launch leaves that to the original. *log is set as build's.
+     * CL_INVALID_OPERATION: this member has no such kernels (calls, or code); CL_INVALID_BINARY: no code for it, or
+     * there is no such function. Blocks. May be NULL: no member has any. */
+    cl_int (*substitute)(struct tsl_dkernel *original, const struct tsl_substitute *what, struct tsl_dkernel **kernel,
+                         char **log);
 
     /* Never fails, waits for nothing. No launch of it is left to submit; what was submitted goes on. */
     void (*kernel_free)(struct tsl_dkernel *kernel);
