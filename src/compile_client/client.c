@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "compile_client/process.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -57,29 +56,13 @@ static struct program {
 static void find_program(void)
 {
     static const char *const places[] = {"/tesela/tesela-kc", "/kc/tesela-kc"};
-    char library[PATH_MAX];
-    Dl_info here;
 
     if (program.path[0])
         return; /* set by a test */
-    program.why =
-        "there is no kernel compiler (tesela-kc) beside the library: Tesela was built without it, or without LLVM";
-    if (getauxval(AT_SECURE)) {
-        program.why = "programs with raised rights start no kernel compiler";
-        return;
-    }
-    if (!dladdr((void *)find_program, &here) || !here.dli_fname || !realpath(here.dli_fname, library))
-        return;
-    *strrchr(library, '/') = 0;
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        int written = snprintf(program.path, sizeof(program.path), "%s%s", library, places[i]);
-
-        if (written > 0 && (size_t)written < sizeof(program.path) && access(program.path, X_OK) == 0) {
-            program.why = NULL;
-            return;
-        }
-    }
-    program.path[0] = 0;
+    if (!tsl_spawn_find(places, 2, program.path))
+        program.why = getauxval(AT_SECURE) ? "programs with raised rights start no kernel compiler"
+                                           : "there is no kernel compiler (tesela-kc) beside the library: Tesela was "
+                                             "built without it, or without LLVM";
 }
 
 const char *tsl_client_program(const char **why)

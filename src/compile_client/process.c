@@ -5,13 +5,18 @@
  */
 #include "compile_client/process.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -204,4 +209,24 @@ void tsl_spawn_end(struct tsl_spawned *spawned)
         close(spawned->handle);
     }
     *spawned = (struct tsl_spawned){0, -1};
+}
+
+bool tsl_spawn_find(const char *const *names, unsigned n, char *path)
+{
+    char library[PATH_MAX];
+    Dl_info here;
+
+    path[0] = 0;
+    if (getauxval(AT_SECURE) || !dladdr((void *)tsl_spawn_find, &here) || !here.dli_fname ||
+        !realpath(here.dli_fname, library))
+        return false;
+    *strrchr(library, '/') = 0;
+    for (unsigned i = 0; i < n; i++) {
+        int written = snprintf(path, PATH_MAX, "%s%s", library, names[i]);
+
+        if (written > 0 && written < PATH_MAX && access(path, X_OK) == 0)
+            return true;
+    }
+    path[0] = 0;
+    return false;
 }

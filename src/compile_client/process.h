@@ -24,6 +24,10 @@ struct tsl_spawned {
  */
 bool tsl_spawn(const char *path, char *const *arguments, int socket, struct tsl_spawned *spawned);
 
+/* The program of one of these names, which begin with /, relative to the library's own folder; the first that there is.
+ * False, and path "": there is none, or the process has raised rights. path has PATH_MAX bytes. */
+bool tsl_spawn_find(const char *const *names, unsigned n, char *path);
+
 /* Kills the program if it still runs. */
 void tsl_spawn_end(struct tsl_spawned *spawned);
 
