@@ -12,6 +12,7 @@ function(tesela_install)
     install(TARGETS tesela_icd LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     # The library finds its threads beside itself.
     install(TARGETS tesela_team LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tesela)
+    install(TARGETS tesela_try RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/tesela)
     install(TARGETS tesela RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     # The library finds its compiler beside itself.
     if(TESELA_KC)

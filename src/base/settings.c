@@ -339,7 +339,7 @@ static bool read_spirv(struct tsl_settings *settings, const struct variable *var
 
 /* ---- TESELA_CHECK ---- */
 
-static const char *const checks[] = {"access", "coherence", "split"}; /* by the number of the bit */
+static const char *const checks[] = {"access", "coherence", "split", "variants"}; /* by the number of the bit */
 
 #define N_CHECKS (sizeof(checks) / sizeof(checks[0]))
 
@@ -351,6 +351,7 @@ static bool read_check(struct tsl_settings *settings, const struct variable *var
     while (value) {
         size_t length, i = 0;
         const char *item = next_item(&value, &length);
+        const struct check *known = checks;
 
         while (i < N_CHECKS && (length != strlen(checks[i]) || strncasecmp(item, checks[i], length) != 0))
             i++;
@@ -428,6 +429,7 @@ static const struct variable variables[] = {
     {"TESELA_ORDER", read_word, show_word, FIELD(order), order_words, "async or sync", "async"},
     {"TESELA_CONFIG", read_text, show_text, FIELD(config), NULL, "a file", "no file"},
     {"TESELA_BINARIES", read_text, show_text, FIELD(binaries), NULL, "a folder", "no folder"},
+    {"TESELA_VARIANTS", read_text, show_text, FIELD(variants), NULL, "a folder", "no folder"},
     {"TESELA_PROCESSOR", read_text, show_text, FIELD(processor), NULL, "a processor's name that LLVM knows",
      "this machine's own"},
     {"TESELA_SPIRV", read_spirv, show_text, FIELD(spirv), NULL, "a program's whole path, beginning with /, or off",
@@ -447,7 +449,7 @@ static const struct variable variables[] = {
     {"TESELA_SVM", read_word, show_word, FIELD(svm), svm_words, "auto, coarse or off", "auto"},
     {"TESELA_GATES", read_word, show_word, FIELD(gates), gates_words, "auto, on or off", "auto"},
     {"TESELA_VENDOR_ROLES", read_word, show_word, FIELD(vendor_roles), vendor_roles_words, "auto, on or off", "auto"},
-    {"TESELA_CHECK", read_check, show_check, 0, NULL, "access, coherence and split, with commas between", "no checks"},
+    {"TESELA_CHECK", read_check, show_check, 0, NULL, "access, coherence, split and variants, with commas between", "no checks"},
     {"TESELA_CACHE", read_cache, show_cache, FIELD(cache), NULL, "off, or a folder's whole path, beginning with /",
      "the user's cache folder"},
     {"TESELA_LOG", read_log, show_log, 0, NULL,
@@ -530,6 +532,7 @@ void tsl_settings_finish(struct tsl_settings *settings)
     free(settings->cuda_library);
     free(settings->config);
     free(settings->binaries);
+    free(settings->variants);
     free(settings->processor);
     free(settings->spirv);
     free(settings->cache);

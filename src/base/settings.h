@@ -150,6 +150,7 @@ enum tsl_nvidia {
 #define TSL_CHECK_ACCESS    1u /* "access": compare what the built-in CPU's kernels touch with their footprints */
 #define TSL_CHECK_COHERENCE 2u /* "coherence": compare copies that count as equal (graph/coherence.h) */
 #define TSL_CHECK_SPLIT     4u /* "split": run cut launches also whole, and compare (graph/split_check.h) */
+#define TSL_CHECK_VARIANTS  8u /* "variants": compare variants of kernels with the originals (graph/variants.h) */
 
 /* One item of TESELA_MEMORY. */
 struct tsl_memory_bound {
@@ -191,6 +192,7 @@ struct tsl_settings {
 
     char *config;    /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
     char *binaries;  /* TESELA_BINARIES: folder of prebuilt binaries (docs/user/fpga.md), or NULL */
+    char *variants;  /* TESELA_VARIANTS: folder of other implementations of kernels (docs/user/variants.md), or NULL */
     char *processor; /* TESELA_PROCESSOR: LLVM's name of the processor that the built-in CPU compiles for; NULL: this
                         one */
     char *spirv;     /* TESELA_SPIRV: path of the SPIR-V translator for our kernel compiler, or "off"; NULL: Debian's */

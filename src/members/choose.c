@@ -61,6 +61,11 @@ static bool name_contains(const struct tsl_path *path, const char *item)
     return strcasestr(path->platform_name, item) || strcasestr(path->device_name, item);
 }
 
+bool tsl_path_fits(const struct tsl_path *path, const char *item)
+{
+    return id_begins_with(path, item) || name_contains(path, item);
+}
+
 typedef bool fits_fn(const struct tsl_path *path, const char *item);
 
 /* True if some path fits. */

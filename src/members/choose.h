@@ -25,6 +25,9 @@ struct tsl_memory_bound;
 void tsl_choose_bounds(const struct tsl_found *rows, unsigned n, const struct tsl_memory_bound *items, size_t n_items,
                        uint64_t *bounds, bool *matched);
 
+/* Does an item of TESELA_MEMBERS fit the path: as the beginning of its id, or as a part of its names? */
+bool tsl_path_fits(const struct tsl_path *path, const char *item);
+
 /* Do the paths lead to one physical device, as far as their identities tell? */
 bool tsl_same_device(const struct tsl_path *a, const struct tsl_path *b);
 
