@@ -62,6 +62,17 @@ static const struct tsl_candidate *candidate_of(const struct tsl_ask *ask, unsig
     return &ask->candidates[i];
 }
 
+/* What the kernel is known by on a member, whole or in parts. */
+static uint64_t kernel_of(const struct tsl_ask *ask, unsigned i)
+{
+    return candidate_of(ask, i)->kernel ? candidate_of(ask, i)->kernel : ask->kernel;
+}
+
+static uint64_t part_of(const struct tsl_ask *ask, unsigned i)
+{
+    return candidate_of(ask, i)->part_kernel ? candidate_of(ask, i)->part_kernel : ask->kernel;
+}
+
 /* ---- The kernel itself ---- */
 
 /* How many times longer a kernel takes on b than on a, by what can be known without having run it on b. */
@@ -90,7 +101,7 @@ static void ask_model(struct tsl_placer *placer, const struct tsl_ask *ask, stru
         struct tsl_guess guess = {0};
 
         if (candidate_of(ask, i)->eligible)
-            guess = tsl_model_run(placer->model, placer->kind[i], ask->kernel, ask->size);
+            guess = tsl_model_run(placer->model, placer->kind[i], kernel_of(ask, i), ask->size);
         options[i] = (struct option){.known = guess.ns > 0,
                                      .n_samples = guess.n_samples,
                                      .n_tries = guess.n_tries,
@@ -390,7 +401,7 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
     placement->try = placement->member != best;
     if (placement->try) {
         placer->purse_ns -= options[placement->member].run_ns;
-        tsl_model_tried(placer->model, placer->kind[placement->member], ask->kernel, ask->size);
+        tsl_model_tried(placer->model, placer->kind[placement->member], kernel_of(ask, placement->member), ask->size);
     } else if (enough_to_do(placer, ask, &options[best], best)) {
         placement->member = as_good(placer, ask, options, best, &slack);
         placement->later = placement->member == best && !keeps_others_idle(placer, ask, options, best);
@@ -421,14 +432,14 @@ struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask 
 double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                         bool *known)
 {
-    double ns = tsl_model_run(placer->model, placer->kind[member], ask->kernel, size).ns;
+    double ns = tsl_model_run(placer->model, placer->kind[member], part_of(ask, member), size).ns;
 
     *known = ns > 0;
     if (*known)
         return ns;
     ns = INFINITY;
     for (unsigned i = 0; i < placer->n; i++) {
-        double other = tsl_model_run(placer->model, placer->kind[i], ask->kernel, size).ns;
+        double other = tsl_model_run(placer->model, placer->kind[i], part_of(ask, i), size).ns;
         if (other > 0)
             ns = fmin(ns, other * feared_ratio(placer, i, member));
     }
@@ -438,7 +449,7 @@ double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, un
 void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                          struct tsl_placement *placement)
 {
-    struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[member], ask->kernel, size);
+    struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[member], part_of(ask, member), size);
     double now = (double)ask->now_ns, there = fmax((double)ask->ready_ns, now) + candidate_of(ask, member)->move_ns;
     struct option option = {
         .known = guess.ns > 0, .n_samples = guess.n_samples, .spread = without_noise(guess.spread, guess.ns)};

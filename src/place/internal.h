@@ -49,6 +49,7 @@ struct tsl_placer {
     struct tsl_load load[TSL_MAX_MEMBERS]; /* eager, auto */
     struct tsl_model *model;               /* auto; NULL for the other policies */
     double purse_ns;                       /* auto: what tries may cost */
+    uint64_t trying;                       /* auto: what a variant is known by whose try hasn't ended; 0: none */
     double regret_ns[TSL_MAX_MEMBERS];     /* auto: what was lost by leaving data where they are instead of moving them
                                               there */
     unsigned n_moves;                      /* auto: planned */

@@ -147,6 +147,8 @@ void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement,
         return;
     tsl_load_remove(&placer->load[placement->member], placement, ended);
     placement->placed = false;
+    if (placer->trying == ended->kernel)
+        placer->trying = 0;
     if (!placer->model)
         return;
     tsl_auto_done(placer, placement, ended);

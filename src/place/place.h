@@ -23,6 +23,9 @@ struct tsl_candidate {
     uint64_t missing_size; /* bytes that would have to move to it first */
     double move_ns;        /* how long that takes, by tsl_placer_move_ns; only looked at by policies that learn */
     double peer_ns;        /* the part of it for bytes that other members have, not the host */
+    /* What the kernel is known by there, where that isn't what the ask says (variants); 0: it is. */
+    uint64_t kernel;      /* of the launch whole ... */
+    uint64_t part_kernel; /* ... and of parts of it */
 };
 
 /* The question. All times are in nanoseconds of the one clock. */
@@ -62,6 +65,24 @@ void tsl_placer_destroy(struct tsl_placer *placer); /* NULL allowed */
 bool tsl_placer_learns(const struct tsl_placer *placer);
 
 void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+
+/*
+ * Several implementations of a kernel on one member (variants.c): the original, which is the first, and others.
+ */
+#define TSL_MAX_WAYS 16
+struct tsl_ways {
+    unsigned n;
+    uint64_t keys[TSL_MAX_WAYS]; /* what each is known by, from run to run */
+    bool allowed[TSL_MAX_WAYS];  /* it takes this launch; the original does */
+    uint64_t size;               /* work-items of the launch */
+};
+
+/* The one that is known to be fastest; the original where nothing is known, or the policy doesn't measure. */
+unsigned tsl_placer_best_variant(struct tsl_placer *placer, unsigned member, const struct tsl_ways *ways);
+/* One to try in the place of the best, which the launch was placed with; or the best. */
+unsigned tsl_placer_try_variant(struct tsl_placer *placer, unsigned member, const struct tsl_ways *ways, unsigned best);
+/* How long the placed launch takes will be told. */
+void tsl_placer_time(struct tsl_placer *placer, struct tsl_placement *placement);
 
 /*
  * Parts of a launch that is cut over members. Three steps: which part of the work each member should do; what the
