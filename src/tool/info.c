@@ -145,6 +145,22 @@ static void print_empty(const cJSON *empty)
     }
 }
 
+static void print_variants(const cJSON *variants)
+{
+    const cJSON *row;
+
+    if (cJSON_GetArraySize(variants) > 0)
+        puts("\nVariants of kernels (TESELA_VARIANTS)");
+    cJSON_ArrayForEach(row, variants)
+    {
+        printf("    %s: kernel %s on %s by %s, %s\n", text(row, "variant"), text(row, "kernel"),
+               text(row, "members")[0] ? text(row, "members") : "all members", text(row, "implementation"),
+               text(row, "file"));
+        if (text(row, "why")[0])
+            printf("%16sof no use: %s\n", "", text(row, "why"));
+    }
+}
+
 static void print_settings(const cJSON *settings)
 {
     const cJSON *setting;
@@ -165,6 +181,7 @@ static void print_text(const cJSON *info)
     print_members(cJSON_GetObjectItem(info, "members"));
     print_left_out(cJSON_GetObjectItem(info, "left_out"), cJSON_GetObjectItem(info, "problems"));
     print_empty(cJSON_GetObjectItem(info, "without_devices"));
+    print_variants(cJSON_GetObjectItem(info, "variants"));
     print_settings(cJSON_GetObjectItem(info, "settings"));
 }
 

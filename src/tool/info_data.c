@@ -3,6 +3,8 @@
 #include "base/settings.h"
 #include "members/members.h"
 #include "members/ready.h"
+#include "variant/call.h"
+#include "variant/variant.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -113,6 +115,31 @@ static void add_left_out(cJSON *info)
     add_empty(cJSON_AddArrayToObject(info, "without_devices"), found);
 }
 
+static void add_variants(cJSON *array)
+{
+    static const char *const kinds[] = {[TSL_VARIANT_NOTHING] = "",
+                                        [TSL_VARIANT_OPENCL] = "OpenCL C",
+                                        [TSL_VARIANT_CODE] = "code",
+                                        [TSL_VARIANT_FUNCTION] = "function",
+                                        [TSL_VARIANT_GIVEN] = "function of the program"};
+    unsigned n;
+    struct tsl_variant *const *variants = tsl_variants_folder(&n);
+
+    for (unsigned i = 0; i < n; i++) {
+        cJSON *object = cJSON_CreateObject();
+        const char *why = "";
+        bool there = tsl_variant_look(variants[i], &why);
+
+        add_text(object, "variant", variants[i]->name);
+        add_text(object, "kernel", variants[i]->kernel);
+        add_text(object, "members", variants[i]->members);
+        add_text(object, "implementation", kinds[variants[i]->kind]);
+        add_text(object, "file", variants[i]->file);
+        add_text(object, "why", there ? "" : why);
+        cJSON_AddItemToArray(array, object);
+    }
+}
+
 static void add_setting(const char *name, const char *value, void *data)
 {
     cJSON *object = cJSON_AddObjectToObject(data, name);
@@ -131,6 +158,7 @@ cJSON *tsl_info_gather(void)
     add_text(info, "version", TESELA_VERSION);
     add_members(info);
     add_left_out(info);
+    add_variants(cJSON_AddArrayToObject(info, "variants"));
     tsl_settings_each(tsl_settings(), add_setting, cJSON_AddObjectToObject(info, "settings"));
     return info;
 }

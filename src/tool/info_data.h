@@ -7,7 +7,9 @@
  *              compute_units; zero_copy, speed; used_memory_size (bytes: less than memory_size under TESELA_MEMORY)
  *   left_out   array: path ... compute_units as above, and why (a sentence)
  *   problems   array of sentences about vendors that can't be loaded
- *   settings   object: a variable's name -> value (text, "" for none), set (true: by the environment)
+ *   variants   array of what TESELA_VARIANTS names: variant, kernel, members (text), implementation ("OpenCL C",
+ * "code", "function"), file, why (a sentence: of no use; "": none) settings   object: a variable's name -> value (text,
+ * "" for none), set (true: by the environment)
  */
 #ifndef TSL_TOOL_INFO_DATA_H
 #define TSL_TOOL_INFO_DATA_H

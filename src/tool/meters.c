@@ -269,22 +269,25 @@ static bool find_overlap(struct tsl_meters *m)
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-static void count_why(struct tsl_kernel_row *row, uint32_t why)
+#define N_COUNTS (sizeof((struct tsl_kernel_row *)NULL)->whys / sizeof(struct tsl_text_count))
+
+/* One more launch of that text, in a list of N_COUNTS. */
+static void count_text(struct tsl_text_count *list, unsigned *n, uint32_t text)
 {
     unsigned i = 0;
 
-    while (i < row->n_whys && row->whys[i].why != why)
+    while (i < *n && list[i].text != text)
         i++;
-    if (i == sizeof row->whys / sizeof row->whys[0])
+    if (i == N_COUNTS)
         return;
-    if (i == row->n_whys)
-        row->whys[row->n_whys++] = (struct tsl_why_count){why, 0};
-    row->whys[i].n++;
-    for (; i > 0 && row->whys[i].n > row->whys[i - 1].n; i--) {
-        struct tsl_why_count swapped = row->whys[i];
+    if (i == *n)
+        list[(*n)++] = (struct tsl_text_count){text, 0};
+    list[i].n++;
+    for (; i > 0 && list[i].n > list[i - 1].n; i--) {
+        struct tsl_text_count swapped = list[i];
 
-        row->whys[i] = row->whys[i - 1];
-        row->whys[i - 1] = swapped;
+        list[i] = list[i - 1];
+        list[i - 1] = swapped;
     }
 }
 
@@ -312,7 +315,9 @@ static void add_to_row(struct tsl_meters *m, struct tsl_kernel_row *row, const s
     m->n_launches++;
     m->n_cut += span->shares > 1;
     if (span->why)
-        count_why(row, span->why);
+        count_text(row->whys, &row->n_whys, span->why);
+    if (span->variant)
+        count_text(row->variants, &row->n_variants, span->variant);
 }
 
 static int compare_rows(const void *a, const void *b)

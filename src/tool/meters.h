@@ -50,11 +50,11 @@ struct tsl_kernel_row {
     uint64_t busy_ns;                       /* of all its spans */
     uint64_t expected_ns, expected_real_ns; /* of the spans whose time was expected: by then, and really */
     struct tsl_kernel_use *uses;            /* by unit; meters' n_units elements, heap */
-    struct tsl_why_count {
-        uint32_t why;
+    struct tsl_text_count {
+        uint32_t text; /* of the timeline */
         size_t n;
-    } whys[8]; /* most frequent first */
-    unsigned n_whys;
+    } whys[8], variants[8]; /* of launches; most frequent first */
+    unsigned n_whys, n_variants;
 };
 
 struct tsl_meters {

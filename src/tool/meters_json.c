@@ -70,13 +70,20 @@ static cJSON *kernel_json(const struct tsl_meters *m, const struct tsl_kernel_ro
         add_seconds(object, "expected_s", row->expected_ns);
         add_seconds(object, "expected_took_s", row->expected_real_ns);
     }
+    if (row->n_variants) {
+        cJSON *variants = cJSON_AddObjectToObject(object, "variants");
+
+        for (unsigned i = 0; i < row->n_variants; i++)
+            cJSON_AddNumberToObject(variants, tsl_timeline_text(m->timeline, row->variants[i].text),
+                                    (double)row->variants[i].n);
+    }
     whys = cJSON_AddArrayToObject(object, "why");
     for (unsigned i = 0; i < row->n_whys; i++) {
         cJSON *why = cJSON_CreateObject();
 
-        cJSON_AddStringToObject(why, "reason", tsl_timeline_text(m->timeline, row->whys[i].why));
+        cJSON_AddStringToObject(why, "reason", tsl_timeline_text(m->timeline, row->whys[i].text));
         cJSON_AddNumberToObject(why, "launches", (double)row->whys[i].n);
-        cJSON_AddStringToObject(why, "sentence", tsl_timeline_why(m->timeline, row->name, row->whys[i].why));
+        cJSON_AddStringToObject(why, "sentence", tsl_timeline_why(m->timeline, row->name, row->whys[i].text));
         cJSON_AddItemToArray(whys, why);
     }
     if (row->n_failed)

@@ -337,8 +337,18 @@ static void put_whys(const struct tsl_meters *m, const struct tsl_kernel_row *ro
 {
     for (unsigned i = 0; i < row->n_whys; i++) {
         fputs(i ? "<br>" : "", out);
-        tsl_page_put_text(out, tsl_timeline_why(m->timeline, row->name, row->whys[i].why));
+        tsl_page_put_text(out, tsl_timeline_why(m->timeline, row->name, row->whys[i].text));
         fprintf(out, " <span class=\"soft\">(%zu)</span>", row->whys[i].n);
+    }
+}
+
+/* Launches that ran another implementation. */
+static void put_variants(const struct tsl_meters *m, const struct tsl_kernel_row *row, FILE *out)
+{
+    for (unsigned i = 0; i < row->n_variants; i++) {
+        fputs("<br><span class=\"soft\">variant ", out);
+        tsl_page_put_text(out, tsl_timeline_text(m->timeline, row->variants[i].text));
+        fprintf(out, " %zu</span>", row->variants[i].n);
     }
 }
 
@@ -346,6 +356,7 @@ static void put_kernel(const struct tsl_meters *m, const struct tsl_kernel_row *
 {
     fputs(row->n_failed ? "<tr class=\"bad\"><td>" : "<tr><td>", out);
     tsl_page_put_text(out, tsl_timeline_text(m->timeline, row->name));
+    put_variants(m, row, out);
     fprintf(out, "</td><td class=\"n\">%zu", row->n_launches);
     if (row->n_failed)
         fprintf(out, "<br>%zu failed", row->n_failed);

@@ -202,6 +202,7 @@ static void read_args(struct reader *r, const cJSON *args, struct tsl_tl_span *s
     span->share = (uint16_t)fmin(number_of(args, "share"), UINT16_MAX);
     span->shares = (uint16_t)fmin(number_of(args, "shares"), UINT16_MAX);
     span->rung = (uint8_t)rung_of(text_of(args, "rung"));
+    span->variant = intern(r, text_of(args, "variant"));
     span->why = intern(r, text_of(args, "why"));
     span->expected_us = (uint32_t)fmin(ceil(number_of(args, "expected_ns") / 1e3), UINT32_MAX);
     span->again = number_of(args, "again") > 0;

@@ -37,6 +37,7 @@ struct tsl_tl_span {
     uint32_t from, to; /* of transfers: "host", or members */
     uint64_t bytes;
     uint64_t items, of;     /* of launches: work-items of the share, and of the launch; 0: not told */
+    uint32_t variant;       /* of launches: the implementation that ran; 0: the original */
     uint32_t why;           /* what kept the launch from a better rung */
     uint32_t expected_us;   /* 0: not known */
     uint16_t share, shares; /* shares 0: no launch, or a trace without shares */

@@ -34,7 +34,7 @@ static void tell_kernel(const struct tsl_timeline *t, const struct tsl_kernel_ro
         printf(" (%zu over GPUs that share what they write)", row->n_rungs[TSL_RUNG_DOMAIN]);
     puts(row->n_whys ? "; what kept the others whole:" : "");
     for (unsigned i = 0; i < row->n_whys; i++)
-        printf("  %6zu  %s\n", row->whys[i].n, tsl_timeline_why(t, row->name, row->whys[i].why));
+        printf("  %6zu  %s\n", row->whys[i].n, tsl_timeline_why(t, row->name, row->whys[i].text));
 }
 
 static void count(const struct tsl_timeline *t, const struct tsl_kernel_row *row, struct found *found)
@@ -42,7 +42,7 @@ static void count(const struct tsl_timeline *t, const struct tsl_kernel_row *row
     found->n_told++;
     found->n_launches += row->n_launches;
     for (unsigned i = 0; i < row->n_whys; i++)
-        if (strcmp(tsl_timeline_text(t, row->whys[i].why), "one-member") == 0)
+        if (strcmp(tsl_timeline_text(t, row->whys[i].text), "one-member") == 0)
             found->n_alone += row->whys[i].n;
 }
 
