@@ -78,6 +78,10 @@ __typeof__(clCompileProgram) tsl_api_clCompileProgram;
 __typeof__(clLinkProgram) tsl_api_clLinkProgram;
 __typeof__(clGetProgramInfo) tsl_api_clGetProgramInfo;
 __typeof__(clGetProgramBuildInfo) tsl_api_clGetProgramBuildInfo;
+struct cl_variant_launch_tesela; /* CL/cl_tesela.h */
+cl_int CL_API_CALL tsl_api_clAddKernelVariantTESELA(
+    cl_program program, const char *description,
+    cl_int(CL_CALLBACK *function)(const struct cl_variant_launch_tesela *launch, void *user_data), void *user_data);
 
 /* src/api/kernel.c */
 __typeof__(clCreateKernel) tsl_api_clCreateKernel;

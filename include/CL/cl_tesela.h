@@ -79,9 +79,9 @@ typedef cl_int(CL_CALLBACK *cl_variant_function_tesela)(const cl_variant_launch_
 
 /*
  * Adds a variant to a program of which no kernel exists yet. description has the lines of docs/user/variants.md without
- * PROGRAM and OPTIONS; files are found by absolute paths. With the line GIVEN the variant is `function`, called with
- * user_data from any thread, never by two at a time, for as long as the program and its kernels live. function is NULL
- * without that line.
+ * PROGRAM and OPTIONS, and may have NAME; files are found by absolute paths. With the line GIVEN the variant is
+ * `function`, called with user_data from any thread, never by two at a time, for as long as the program and its kernels
+ * live. function is NULL without that line.
  *
  * CL_INVALID_PROGRAM; CL_INVALID_VALUE: the description isn't understood (a sentence on standard error says why), or
  * function and the line GIVEN don't fit; CL_INVALID_OPERATION: the program has kernels; CL_OUT_OF_HOST_MEMORY. A

@@ -2,6 +2,7 @@
 #include "api.h"
 #include "api/handles.h"
 #include "program/program_info.h"
+#include "program/variants.h"
 
 #include <stdlib.h>
 
@@ -333,4 +334,16 @@ cl_int CL_API_CALL tsl_api_clGetProgramBuildInfo(cl_program program, cl_device_i
     if (!of || !tsl_program_has_device(it, of))
         return CL_INVALID_DEVICE;
     return tsl_program_build_info(it, of, param_name, &info);
+}
+
+/* ---- cl_tesela_variants ------------------------------------------------------------------------------------------ */
+
+cl_int CL_API_CALL tsl_api_clAddKernelVariantTESELA(cl_program program, const char *description,
+                                                    cl_variant_function_tesela function, void *user_data)
+{
+    struct tsl_program *it = tsl_program_from(program);
+
+    if (!it)
+        return CL_INVALID_PROGRAM;
+    return description ? tsl_variants_add(it, description, function, user_data) : CL_INVALID_VALUE;
 }

@@ -15,6 +15,7 @@
 #include "graph/out_of_core.h"
 #include "graph/readiness.h"
 #include "graph/survey.h"
+#include "graph/variants.h"
 #include "place/model.h"
 #include "place/model_file.h"
 #include "place/place.h"
@@ -87,7 +88,8 @@ bool tsl_place_choose(struct tsl_command *c)
         tsl_out_of_core_place(c, living(c));
         return true;
     }
-    if (g->n_ports == 1 && !tsl_cut_is_wanted(g)) {
+    c->share.variant = 0;
+    if (g->n_ports == 1 && !tsl_cut_is_wanted(g) && !c->kernel->has_variants) {
         c->share.placement = (struct tsl_placement){.member = 0};
         return true;
     }
@@ -95,6 +97,8 @@ bool tsl_place_choose(struct tsl_command *c)
     if (tsl_placer_learns(g->placer)) /* Others say themselves which member it is. */
         members = tsl_readiness_of(g, members);
     make_candidates(c, members, candidates);
+    struct tsl_choices choices;
+    tsl_variants_offer(c, members, candidates, &choices);
     struct tsl_ask ask = {.candidates = candidates,
                           .kernel = c->kernel->place_key,
                           .size = tsl_place_work_items(&c->share.window),
@@ -103,11 +107,14 @@ bool tsl_place_choose(struct tsl_command *c)
                           .n_behind = n_behind,
                           .arg = c};
     ask.ready_ns = tsl_survey(c, &c->share.window, NULL, members, candidates);
-    if (tsl_cut_choose(c, &ask, candidates))
-        return true;
-    tsl_placer_choose(g->placer, &ask, &c->share.placement);
-    tsl_readiness_placed(g, &c->share.placement, ask.now_ns);
-    return !c->share.placement.later;
+    if (!tsl_cut_choose(c, &ask, candidates)) {
+        tsl_placer_choose(g->placer, &ask, &c->share.placement);
+        tsl_readiness_placed(g, &c->share.placement, ask.now_ns);
+    }
+    if (c->share.placement.later)
+        return false;
+    tsl_variants_settle(c, &choices);
+    return true;
 }
 
 /* Every now and then a thread of ours writes what was learned. */
@@ -211,9 +218,9 @@ void tsl_place_ended(struct tsl_command *c, struct tsl_share *share, uint64_t st
         return;
     share->ran_from_ns = start_ns;
     share->ran_to_ns = end_ns > start_ns ? end_ns : 0;
-    struct tsl_ended ended = {.kernel = c->kernel->place_key,
+    struct tsl_ended ended = {.kernel = tsl_variants_key(c, share),
                               .size = share->work ? share->work : tsl_place_work_items(&share->window),
-                              .ran_ns = end_ns > start_ns ? end_ns - start_ns : 0,
+                              .ran_ns = end_ns > start_ns && !share->unmeasured ? end_ns - start_ns : 0,
                               .end_ns = end_ns,
                               .now_ns = tsl_clock_ns()};
     tsl_readiness_ended(c->graph, &share->placement, &ended);

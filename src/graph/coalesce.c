@@ -68,6 +68,8 @@ bool tsl_coalesce_launch(struct tsl_graph_queue *queue, const struct tsl_kernel 
                          const struct tsl_window *window, struct tsl_args **args)
 {
     struct tsl_command *c = TAILQ_LAST(&queue->commands, tsl_command_list);
+    if (kernel->has_variants) /* Another launch may be another variant's. */
+        return false;
     if (!c || !may_coalesce(queue) || c->kernel != kernel || !is_anonymous(c) || !is_last(c) || !is_open(c->share.op) ||
         !same_buffers(c->args, *args))
         return false;

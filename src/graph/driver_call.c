@@ -13,6 +13,7 @@
 #include "graph/port.h"
 #include "graph/queue.h"
 #include "graph/space.h"
+#include "graph/variants.h"
 #include "object/image.h"
 #include "object/queue.h"
 #include "object/svm.h"
@@ -282,7 +283,8 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
     }
     const struct tsl_launch launch = {c->kernel->parts[op->port->index].kernel, &args, window};
     if (!error)
-        error = lane->member->driver->launch(lane, &launch, waits, fence);
+        error = c->kernel->has_variants ? tsl_variants_launch(op, lane, &launch, waits, fence)
+                                        : lane->member->driver->launch(lane, &launch, waits, fence);
     free(many);
     return error;
 }

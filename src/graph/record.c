@@ -10,9 +10,12 @@
 #include "graph/port.h"
 #include "graph/queue.h"
 #include "graph/state.h"
+#include "graph/variants.h"
 #include "program/program.h"
+#include "program/variants.h"
 #include "tile/tile.h"
 #include "trace/trace.h"
+#include "variant/variant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +34,7 @@ struct tsl_op_record {
     uint64_t items, of, share, shares, expected_ns; /* of launches */
     bool again;                                     /* ... */
     const char *why;                                /* ... */
+    char variant[48];                               /* ...: "": the original, or it has none */
     cl_int error;
     struct tsl_fence *fence; /* owned reference; asked for times when the record is written */
     struct tsl_fence *first; /* likewise: it began when this one did; NULL: when fence did */
@@ -132,6 +136,8 @@ static void describe_launch(struct tsl_op_record *r, const struct tsl_op *op)
     r->rung = tsl_rung_name(c->rung);
     r->why = why_of(c);
     r->again = share->again;
+    const struct tsl_kernel_variant *v = tsl_variants_of(c->kernel, share);
+    snprintf(r->variant, sizeof(r->variant), "%s", v ? v->variant->name : "");
     r->expected_ns = share->placement.known ? (uint64_t)share->placement.run_ns : 0;
 }
 
@@ -220,7 +226,7 @@ const char *tsl_command_name(cl_command_type type)
     return "command";
 }
 
-#define MAX_ARGS 18
+#define MAX_ARGS 19
 
 /* What is told of the record. error: room for its number as text. */
 static void list_args(const struct tsl_op_record *r, char error[16], struct tsl_trace_arg args[MAX_ARGS])
@@ -246,6 +252,8 @@ static void list_args(const struct tsl_op_record *r, char error[16], struct tsl_
         args[n++] = tsl_trace_u64("again", 1);
     if (r->why)
         args[n++] = tsl_trace_text("why", r->why);
+    if (r->variant[0])
+        args[n++] = tsl_trace_text("variant", r->variant);
     if (r->expected_ns)
         args[n++] = tsl_trace_u64("expected_ns", r->expected_ns);
     snprintf(error, 16, "%d", r->error);

@@ -32,6 +32,8 @@ enum tsl_whole_why {
 struct tsl_share {
     struct tsl_window window;       /* of a kernel: the launch and the part of it that is this share's */
     struct tsl_args *args;          /* of a kernel whose shares work on copies (joints.h): owned; NULL: the command's */
+    unsigned variant;               /* of a kernel: 0: the original; else 1 + which of its part's variants */
+    bool unmeasured;                /* ... whose time says nothing: variants were compared meanwhile */
     struct tsl_placement placement; /* of a kernel: its member, and what is owed to the placer */
     struct tsl_slices *slices;      /* of a launch that runs window by window: what it has in an area; heap, owned */
     bool again;                     /* of a launch that is cut: it failed, and is done once more (redo.h) */

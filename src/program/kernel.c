@@ -10,6 +10,7 @@
 #include "footprint/joint.h"
 #include "members/ready.h"
 #include "program/arguments.h"
+#include "program/variants.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 static void clear_part(struct tsl_kernel_part *part, struct tsl_member *member)
 {
     /* In a forked child no driver is called. */
+    tsl_variants_detach(part, member, !tsl_forked());
     if (part->kernel && !tsl_forked())
         member->driver->kernel_free(part->kernel);
     tsl_footprint_cache_destroy(part->footprints);
@@ -256,6 +258,7 @@ cl_int tsl_kernel_create(struct tsl_program *program, const char *name, struct t
         return error;
     error = add_members(kernel);
     if (error == CL_SUCCESS) {
+        tsl_variants_attach(kernel);
         kernel->args = tsl_args_create(kernel->facts->n_args);
         if (kernel->args) {
             *result = kernel;

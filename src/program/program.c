@@ -7,6 +7,7 @@
 #include "facts/il.h"
 #include "program/build.h"
 #include "program/container.h"
+#include "program/variants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,8 @@ static void destroy_program(struct tsl_object *object)
         tsl_program_part_clear(&program->parts[i], program->context->members[i]);
         free(program->parts[i].binary);
     }
+    if (program->parts)
+        tsl_variants_end(program, true);
     free(program->parts);
     for (cl_uint i = 0; program->told && i < program->n_devices; i++)
         free(program->told[i].data);

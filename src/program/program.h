@@ -19,6 +19,8 @@
 
 struct tsl_buffer;
 struct tsl_footprint_cache;
+struct tsl_kernel_variant;
+struct tsl_program_variants;
 
 /* One member's part of a program. */
 struct tsl_program_part {
@@ -64,7 +66,8 @@ struct tsl_program {
     char *kernel_names;             /* ';'-separated, those that some member has; NULL before a build */
     struct tsl_told_binary *told;   /* n_devices; data NULL: not told since the last build */
     unsigned n_kernels;             /* live kernel objects: a rebuild is refused while there are any */
-    unsigned n_readers;             /* calls that use the parts without the lock; a build waits until there are none */
+    struct tsl_program_variants *variants; /* program/variants.h; owned; NULL: nobody asked for any */
+    unsigned n_readers; /* calls that use the parts without the lock; a build waits until there are none */
     pthread_cond_t no_readers;
 };
 
@@ -186,6 +189,8 @@ struct tsl_kernel_part {
     bool windows;  /* a launch on the member may be cut into windows: windows_ok of its driver, asked once */
     bool combines; /* its launches may need joints (footprint/joint.h): the member is asked whether it combines */
     bool has_run;  /* a launch on the member has ended well; under the graph's lock */
+    unsigned n_variants;                 /* constant, as is the list */
+    struct tsl_kernel_variant *variants; /* other implementations (program/variants.h); heap */
 };
 
 /* A kernel's arguments at one time. Immutable once an enqueue has taken a reference: clSetKernelArg then copies
@@ -245,6 +250,7 @@ struct tsl_kernel {
     tsl_members eligible;                 /* those of the context's members that can run it */
     struct tsl_kernel_part *parts;        /* context->n_members */
     const struct tsl_kernel_facts *facts; /* for argument queries: those of the first eligible member that knows */
+    bool has_variants;                    /* on some member; constant */
     bool no_arg_info;                     /* not built with -cl-kernel-arg-info: the facts know, but queries don't
                                              tell */
     size_t parameter_size;                /* the largest size of a value: the largest of the eligible members' limits */

@@ -95,6 +95,16 @@ static bool read_size(const char *word, size_t *value)
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
+static void read_name(struct parser *p, char *rest)
+{
+    const char *name = next_word(&rest);
+
+    if (!is_name(name) || *rest)
+        say(p, "NAME is not understood: write a word of letters and digits");
+    else
+        set(p, &p->variant->name, name);
+}
+
 static void read_kernel(struct parser *p, char *rest)
 {
     const char *name = next_word(&rest);
@@ -359,7 +369,7 @@ static const struct {
     {"OPENCL", read_opencl}, {"ARGUMENTS", read_arguments}, {"CODE", read_code},       {"FUNCTION", read_function},
     {"GIVEN", read_given},   {"BUILD", read_build},         {"GUARD", read_guard},     {"GLOBAL", read_global},
     {"LOCAL", read_local},   {"RESULT", read_result},       {"ALIGN", read_align},     {"WINDOWS", read_windows},
-    {"USE", read_use},       {"TRIAL", read_trial},
+    {"USE", read_use},       {"NAME", read_name},           {"TRIAL", read_trial},
 };
 
 /* Blanks around it, and what follows a #, are dropped. */
