@@ -51,6 +51,7 @@ __typeof__(clSetDefaultDeviceCommandQueue) tsl_api_clSetDefaultDeviceCommandQueu
 __typeof__(clRetainCommandQueue) tsl_api_clRetainCommandQueue;
 __typeof__(clReleaseCommandQueue) tsl_api_clReleaseCommandQueue;
 __typeof__(clGetCommandQueueInfo) tsl_api_clGetCommandQueueInfo;
+cl_int CL_API_CALL tsl_api_clSetQueuePolicyTESELA(cl_command_queue queue, cl_uint policy, cl_uint value);
 __typeof__(clSetCommandQueueProperty) tsl_api_clSetCommandQueueProperty;
 __typeof__(clFlush) tsl_api_clFlush;
 __typeof__(clFinish) tsl_api_clFinish;

@@ -1,6 +1,7 @@
 /*
- * What Tesela offers beyond OpenCL: cl_tesela_members, the real devices ("members") behind the virtual one, and
- * cl_tesela_variants, other implementations of a program's kernels.
+ * What Tesela offers beyond OpenCL: cl_tesela_members, the real devices ("members") behind the virtual one,
+ * cl_tesela_variants, other implementations of a program's kernels, and cl_tesela_queue_policy, how a queue's commands
+ * are ordered and placed.
  *
  * Khronos gives vendors blocks of 16 tokens below 0x10000; Tesela has none, so its tokens begin with its
  * CL_DEVICE_VENDOR_ID, 0x54534C ("TSL"), where Khronos assigns nothing.
@@ -91,6 +92,36 @@ typedef cl_int(CL_CALLBACK *cl_variant_function_tesela)(const cl_variant_launch_
  */
 typedef cl_int(CL_API_CALL *clAddKernelVariantTESELA_fn)(cl_program program, const char *description,
                                                          cl_variant_function_tesela function, void *user_data);
+
+/* ---- cl_tesela_queue_policy -------------------------------------------------------------------------------------- */
+
+#define cl_tesela_queue_policy                1
+#define CL_TESELA_QUEUE_POLICY_EXTENSION_NAME "cl_tesela_queue_policy"
+
+/* What a queue has of policies; cl_uint. clGetCommandQueueInfo tells them. */
+#define CL_QUEUE_ORDER_TESELA     0x54534C20
+#define CL_QUEUE_PLACEMENT_TESELA 0x54534C21
+
+/* Of CL_QUEUE_ORDER_TESELA. */
+#define CL_ORDER_DEFAULT_TESELA      0 /* what TESELA_ORDER says */
+#define CL_ORDER_ASYNCHRONOUS_TESELA 1 /* independent commands overlap */
+#define CL_ORDER_SYNCHRONOUS_TESELA  2 /* an enqueue returns when its command is complete */
+
+/* Of CL_QUEUE_PLACEMENT_TESELA. */
+#define CL_PLACEMENT_DEFAULT_TESELA     0 /* what TESELA_POLICY says */
+#define CL_PLACEMENT_EAGER_TESELA       1 /* the others are as the words of TESELA_POLICY; launches aren't cut */
+#define CL_PLACEMENT_FASTEST_TESELA     2
+#define CL_PLACEMENT_ROUND_ROBIN_TESELA 3
+
+/*
+ * Changes a policy of a queue, for commands that are enqueued after the call. It may be called at any time; commands
+ * that were enqueued before keep what they had.
+ *
+ * CL_INVALID_COMMAND_QUEUE; CL_INVALID_VALUE: there is no such policy, or value of it.
+ *
+ * Found by clGetExtensionFunctionAddressForPlatform.
+ */
+typedef cl_int(CL_API_CALL *clSetQueuePolicyTESELA_fn)(cl_command_queue queue, cl_uint policy, cl_uint value);
 
 #ifdef __cplusplus
 }

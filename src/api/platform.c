@@ -42,6 +42,7 @@ void *CL_API_CALL tsl_api_clGetExtensionFunctionAddress(const char *func_name)
         {"clGetPlatformInfo", (void *)tsl_api_clGetPlatformInfo},
         {"clCreateCommandQueueWithPropertiesKHR", (void *)tsl_api_clCreateCommandQueueWithProperties},
         {"clCreateProgramWithILKHR", (void *)tsl_api_clCreateProgramWithIL},
+        {"clSetQueuePolicyTESELA", (void *)tsl_api_clSetQueuePolicyTESELA},
         {"clAddKernelVariantTESELA", (void *)tsl_api_clAddKernelVariantTESELA},
         {"clGetKernelSuggestedLocalWorkSizeKHR", (void *)tsl_api_clGetKernelSuggestedLocalWorkSize},
     };

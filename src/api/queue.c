@@ -5,6 +5,7 @@
 #include "base/info.h"
 
 #include <CL/cl_ext.h>
+#include <CL/cl_tesela.h>
 
 #define HOST_BITS   (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)
 #define DEVICE_BITS (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)
@@ -128,11 +129,25 @@ cl_int CL_API_CALL tsl_api_clGetCommandQueueInfo(cl_command_queue command_queue,
         return tsl_info_bytes(&info, queue->properties, queue->n_properties * sizeof *queue->properties);
     case CL_QUEUE_DEVICE_DEFAULT:
         return tsl_info_pointer(&info, NULL);
+    case CL_QUEUE_ORDER_TESELA:
+        return tsl_info_uint(&info, atomic_load(&queue->order));
+    case CL_QUEUE_PLACEMENT_TESELA:
+        return tsl_info_uint(&info, atomic_load(&queue->placement));
     case CL_QUEUE_SIZE:
         return CL_INVALID_COMMAND_QUEUE; /* not a queue on the device */
     default:
         return CL_INVALID_VALUE;
     }
+}
+
+/* cl_tesela_queue_policy */
+cl_int CL_API_CALL tsl_api_clSetQueuePolicyTESELA(cl_command_queue queue, cl_uint policy, cl_uint value)
+{
+    struct tsl_queue *it = tsl_queue_from(queue);
+
+    if (!it)
+        return CL_INVALID_COMMAND_QUEUE;
+    return tsl_queue_set_policy(it, policy, value);
 }
 
 /* OpenCL 1.0; all of our devices support both properties. */

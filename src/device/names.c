@@ -37,6 +37,7 @@ static const cl_name_version own_extensions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_suggested_local_work_size"},
     {CL_MAKE_VERSION(0, 1, 0), CL_TESELA_MEMBERS_EXTENSION_NAME},
     {CL_MAKE_VERSION(0, 1, 0), CL_TESELA_VARIANTS_EXTENSION_NAME},
+    {CL_MAKE_VERSION(0, 1, 0), CL_TESELA_QUEUE_POLICY_EXTENSION_NAME},
 };
 static const cl_name_version il_extension = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_il_program"};
 static const cl_name_version pci_extension = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_pci_bus_info"};

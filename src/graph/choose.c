@@ -104,6 +104,7 @@ bool tsl_place_choose(struct tsl_command *c)
                           .size = tsl_place_work_items(&c->share.window),
                           .now_ns = tsl_clock_ns(),
                           .again = c->share.placement.later,
+                          .by = (enum tsl_place_by)c->place_by,
                           .n_behind = n_behind,
                           .arg = c};
     ask.ready_ns = tsl_survey(c, &c->share.window, NULL, members, candidates);

@@ -31,9 +31,10 @@ struct tsl_command {
     uint64_t id;                   /* in order of enqueue, from 1 */
     cl_command_type type;
     enum tsl_command_state state;
-    cl_int status;                                      /* CL_COMPLETE until something failed; valid once complete */
-    bool has_event, barrier, in_order, profile, serial; /* the last three: the queue's when it was enqueued */
-    bool after_all;                                     /* out-of-order: waits for all before it */
+    cl_int status; /* CL_COMPLETE until something failed; valid once complete */
+    bool has_event, barrier, in_order, profile, serial, sync; /* the last four: the queue's when it was enqueued */
+    uint8_t place_by;                                         /* likewise: enum tsl_place_by */
+    bool after_all;                                           /* out-of-order: waits for all before it */
     bool flushed, watched;
     bool in_memory_order; /* in graph->memory_order */
     bool awaited;         /* a thread waits for it, or did */

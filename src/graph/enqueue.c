@@ -74,11 +74,11 @@ static cl_int schedule(const struct tsl_enqueue *e, struct tsl_command *c)
     return tsl_schedule_command(c);
 }
 
-/* TESELA_ORDER=sync: the papers' synchronous policy. What depends on an unset user event can't be waited for: only the
- * application can set that, after this call. */
+/* With the order sync, the papers' synchronous policy. What depends on an unset user event can't be waited for: only
+ * the application can set that, after this call. */
 static bool waits_at_once(const struct tsl_command *c)
 {
-    return tsl_settings()->order == TSL_ORDER_SYNC && c->state != TSL_HELD;
+    return c->sync && c->state != TSL_HELD;
 }
 
 /* The failure of a command that has no event to tell it; CL_SUCCESS if there is none. From now on it counts as told.

@@ -72,6 +72,8 @@ cl_int tsl_queue_finish(struct tsl_queue *queue);
  * threads enqueue meanwhile. */
 cl_int tsl_queue_set(struct tsl_queue *queue, cl_command_queue_properties flags, bool enable,
                      cl_command_queue_properties *old);
+/* clSetQueuePolicyTESELA: all of its errors but that of a wrong handle. */
+cl_int tsl_queue_set_policy(struct tsl_queue *queue, cl_uint policy, cl_uint value);
 /* The queue's last release: what clReleaseCommandQueue must do (an implicit flush). */
 void tsl_queue_let_go(struct tsl_queue *queue);
 /* How often the memory object is mapped now. */

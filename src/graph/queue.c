@@ -16,6 +16,7 @@
 #include "object/context.h"
 #include "trace/trace.h"
 
+#include <CL/cl_tesela.h>
 #include <stdlib.h>
 
 static int pinned_member(const struct tsl_queue *queue)
@@ -30,8 +31,11 @@ static void follow_flags(struct tsl_graph_queue *queue)
     cl_command_queue_properties flags = queue->handle->flags;
     queue->in_order = !(flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     queue->profile = flags & CL_QUEUE_PROFILING_ENABLE;
-    queue->serial = (queue->profile && tsl_settings()->profiling == TSL_PROFILING_SERIAL) ||
-                    tsl_settings()->order == TSL_ORDER_SYNC;
+    unsigned order = atomic_load(&queue->handle->order);
+    queue->sync = order == CL_ORDER_DEFAULT_TESELA ? tsl_settings()->order == TSL_ORDER_SYNC
+                                                   : order == CL_ORDER_SYNCHRONOUS_TESELA;
+    queue->serial = (queue->profile && tsl_settings()->profiling == TSL_PROFILING_SERIAL) || queue->sync;
+    queue->place_by = (enum tsl_place_by)atomic_load(&queue->handle->placement);
 }
 
 static bool init_queue(struct tsl_graph_queue *queue, struct tsl_queue *handle)
@@ -106,5 +110,27 @@ cl_int tsl_queue_set(struct tsl_queue *handle, cl_command_queue_properties flags
     handle->flags = enable ? *old | flags : *old & ~flags;
     follow_flags(queue);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    return CL_SUCCESS;
+}
+
+_Static_assert(TSL_PLACE_BY_EAGER == CL_PLACEMENT_EAGER_TESELA, "the values of the API");
+_Static_assert(TSL_PLACE_BY_FASTEST == CL_PLACEMENT_FASTEST_TESELA, "the values of the API");
+_Static_assert(TSL_PLACE_BY_ROUND_ROBIN == CL_PLACEMENT_ROUND_ROBIN_TESELA, "the values of the API");
+
+/* Each command keeps what the queue had when it was enqueued, so nothing has to be waited for. */
+cl_int tsl_queue_set_policy(struct tsl_queue *handle, cl_uint policy, cl_uint value)
+{
+    struct tsl_graph_queue *queue = handle->graph_queue;
+    bool order = policy == CL_QUEUE_ORDER_TESELA;
+    if (!order && policy != CL_QUEUE_PLACEMENT_TESELA)
+        return CL_INVALID_VALUE;
+    if (value > (order ? CL_ORDER_SYNCHRONOUS_TESELA : CL_PLACEMENT_ROUND_ROBIN_TESELA))
+        return CL_INVALID_VALUE;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    tsl_lock_take(&queue->graph->lock);
+    atomic_store(order ? &handle->order : &handle->placement, value);
+    follow_flags(queue);
+    tsl_graph_leave(queue->graph, TSL_WHO_APPLICATION);
     return CL_SUCCESS;
 }

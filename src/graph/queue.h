@@ -4,6 +4,7 @@
 
 #include "graph/command.h"
 #include "graph/dependences.h"
+#include "place/place.h"
 
 struct tsl_graph_queue {
     LIST_ENTRY(tsl_graph_queue) link; /* in queues, then in dead_queues */
@@ -13,7 +14,9 @@ struct tsl_graph_queue {
                       last command is reported meanwhile, the application's queue may go */
     unsigned id;   /* in order of making, from 1 */
     bool in_order, profile;
-    bool serial; /* commands do not overlap: a profiling queue's times would show it, or TESELA_ORDER=sync */
+    bool sync;   /* an enqueue returns when its command is complete: TESELA_ORDER=sync, or the queue's own policy */
+    bool serial; /* commands do not overlap: they are sync, or a profiling queue's times would show it */
+    enum tsl_place_by place_by;       /* where its kernels go */
     struct tsl_command_list commands; /* not reported, oldest first */
     struct tsl_command *unscheduled;  /* in-order: the first held command (all after it are held too); else NULL */
     unsigned n_behind;                /* enqueued behind unscheduled */

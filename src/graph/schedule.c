@@ -373,6 +373,8 @@ cl_int tsl_schedule_command(struct tsl_command *c)
     c->in_order = queue->in_order; /* Here, as these may change until the lock is held. */
     c->profile = queue->profile;
     c->serial = queue->serial;
+    c->sync = queue->sync;
+    c->place_by = (uint8_t)queue->place_by;
     c->queued_ns = tsl_command_stamp(c);
     c->id = ++c->graph->n_commands;
     c->n_listed = c->waits.n;

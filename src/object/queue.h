@@ -17,6 +17,7 @@ struct tsl_queue {
     cl_queue_properties
         *properties; /* as given to clCreateCommandQueueWithProperties, closing 0 included; may be NULL */
     size_t n_properties;
+    atomic_uint order, placement; /* CL_ORDER_… and CL_PLACEMENT_…; changed by tsl_queue_set_policy only */
 
     struct tsl_graph_queue *graph_queue; /* graph/life.h: this queue's part of the graph; owned */
 };

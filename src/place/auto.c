@@ -412,6 +412,16 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
     tsl_parts_book_whole(placer, ask, placement->member);
 }
 
+void tsl_auto_book(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
+{
+    struct option options[TSL_MAX_MEMBERS];
+
+    estimate_runs(placer, ask, options);
+    estimate_ends(placer, ask, options);
+    place(placer, ask, &options[placement->member], placement);
+    tsl_parts_book_whole(placer, ask, placement->member);
+}
+
 /* ---- Parts ---- */
 
 struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask *ask)

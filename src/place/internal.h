@@ -34,8 +34,10 @@ struct tsl_asked {
 
 #define TSL_N_ASKED 64
 
+typedef void tsl_choose_fn(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+
 struct tsl_placer {
-    void (*choose)(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+    tsl_choose_fn *choose;
     unsigned n;
     bool one_kind;                    /* TESELA_REPRODUCIBLE */
     double speed[TSL_MAX_MEMBERS];    /* caps.speed */
@@ -101,6 +103,8 @@ void tsl_place_weights_init(struct tsl_placer *placer, struct tsl_member *const 
 
 /* auto.c */
 void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+/* Places the launch on the placement's member, which another policy chose: what waits there is known to all. */
+void tsl_auto_book(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 /* A try has ended, or another launch: what was spent, what may be. */
 void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended);
 

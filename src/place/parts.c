@@ -216,7 +216,7 @@ bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, stru
 
     *parts = (struct tsl_parts){.n_windows = 1};
     tsl_placer_narrow(placer, &narrowed, kept);
-    if (!tsl_placer_cuts(placer))
+    if (!tsl_placer_cuts(placer) || ask->by != TSL_PLACE_BY_SETTINGS)
         return false;
     if (tsl_split_always(placer->split))
         return equal_parts(placer, &narrowed, parts);

@@ -131,6 +131,20 @@ bool tsl_placer_learns(const struct tsl_placer *placer)
     return placer->model != NULL;
 }
 
+static tsl_choose_fn *choose_by(const struct tsl_placer *placer, const struct tsl_ask *ask)
+{
+    switch (ask->by) {
+    case TSL_PLACE_BY_EAGER:
+        return tsl_place_eager;
+    case TSL_PLACE_BY_FASTEST:
+        return tsl_place_fastest;
+    case TSL_PLACE_BY_ROUND_ROBIN:
+        return tsl_place_round_robin;
+    default:
+        return placer->choose;
+    }
+}
+
 void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
 {
     struct tsl_candidate kept[TSL_MAX_MEMBERS];
@@ -138,7 +152,9 @@ void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, str
 
     *placement = (struct tsl_placement){.later = false};
     tsl_placer_narrow(placer, &narrowed, kept);
-    placer->choose(placer, &narrowed, placement);
+    choose_by(placer, &narrowed)(placer, &narrowed, placement);
+    if (ask->by != TSL_PLACE_BY_SETTINGS && placer->model && !placement->placed && !placement->later)
+        tsl_auto_book(placer, &narrowed, placement);
 }
 
 void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement, const struct tsl_ended *ended)

@@ -28,6 +28,15 @@ struct tsl_candidate {
     uint64_t part_kernel; /* ... and of parts of it */
 };
 
+/* Whose words count: those of the settings, or another policy for this launch alone. */
+enum tsl_place_by {
+    TSL_PLACE_BY_SETTINGS, /* the values are those of CL_QUEUE_PLACEMENT_TESELA */
+    TSL_PLACE_BY_EAGER,
+    TSL_PLACE_BY_FASTEST,
+    TSL_PLACE_BY_ROUND_ROBIN,
+    TSL_N_PLACE_BYS
+};
+
 /* The question. All times are in nanoseconds of the one clock. */
 struct tsl_ask {
     const struct tsl_candidate *candidates; /* one for each member of the context; at least one is eligible */
@@ -35,7 +44,8 @@ struct tsl_ask {
     uint64_t size;                          /* work-items */
     uint64_t now_ns;
     uint64_t ready_ns; /* when what the command must wait for is estimated to have ended; 0: now */
-    bool again;        /* it was asked for the same launch before, and said later */
+    enum tsl_place_by by;
+    bool again; /* it was asked for the same launch before, and said later */
     /* How many launches of the same kernel at the same size wait behind it before the first that needs what it does;
      * may be 0 when nobody knows. Asked only where it matters; NULL: 0. */
     unsigned (*n_behind)(void *arg);

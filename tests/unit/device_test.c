@@ -179,7 +179,7 @@ static void assert_names(const struct tsl_names *names, const char *expected)
 
 #define OWN                                                                                 \
     "cl_khr_icd cl_khr_extended_versioning cl_khr_create_command_queue cl_khr_device_uuid " \
-    "cl_khr_suggested_local_work_size cl_tesela_members cl_tesela_variants"
+    "cl_khr_suggested_local_work_size cl_tesela_members cl_tesela_variants cl_tesela_queue_policy"
 
 /* ---- Tests ---- */
 
