@@ -41,8 +41,7 @@ bool tsl_evaluation_begin(struct tsl_evaluation *e, const struct tsl_footprint *
     e->kept = KEPT_NONE;
     e->varies = e->early = false;
     e->evicts = footprint->n_nodes > MEMO;
-    for (unsigned i = 0; i < MEMO && i < footprint->n_nodes; i++)
-        e->memo[i].generation = 0;
+    memset(e->memo, 0, (e->evicts ? MEMO : footprint->n_nodes) * sizeof(e->memo[0]));
     e->groups_known = true;
     for (unsigned d = 0; d < 3 && d < window->work_dim; d++)
         e->groups_known &= window->local_size[d] != 0;
