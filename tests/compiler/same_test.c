@@ -79,6 +79,27 @@ static void footprints_come_with_roles(void **state)
     tsl_compiled_finish(&compiled);
 }
 
+/* Windows of a vendor's launch answer such questions otherwise (kernel_facts.h). */
+static void who_asks_by_a_function_asks(void **state)
+{
+    struct tsl_wire_build request =
+        kc_request("int group(int x) { return (int)get_group_id(0) + x; }\n"
+                   "kernel void by_function(global int *a) { a[get_global_id(0)] = group(1); }\n"
+                   "kernel void linear(global int *a) { a[get_global_id(0)] = (int)get_global_linear_id(); }\n"
+                   "kernel void neither(global int *a) { a[get_global_id(0)] = (int)get_local_id(0); }\n",
+                   "-cl-std=CL2.0");
+    struct tsl_compiled compiled;
+
+    (void)state;
+    request.target = TSL_WIRE_ACCESS;
+    assert_int_equal(tsl_compile(&request, &compiled), CL_SUCCESS);
+    assert_int_equal(compiled.built.n_kernels, 3);
+    assert_true(compiled.built.kernels[0].facts.whole_launch);
+    assert_true(compiled.built.kernels[1].facts.whole_launch);
+    assert_false(compiled.built.kernels[2].facts.whole_launch);
+    tsl_compiled_finish(&compiled);
+}
+
 /* ---- Directives -------------------------------------------------------------------------------------------------- */
 
 static void conditions_may_ask_for_the_programs_own_macros(void **state)
@@ -870,6 +891,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(footprints_come_with_roles),
+        cmocka_unit_test(who_asks_by_a_function_asks),
         cmocka_unit_test(conditions_may_ask_for_the_programs_own_macros),
         cmocka_unit_test(conditions_may_not_ask_for_a_compilers_macros),
         cmocka_unit_test(groups_of_pragmas_alone_are_nothing),

@@ -210,6 +210,12 @@ static bool calls(LLVMValueRef kernel, const char *name)
     return false;
 }
 
+bool kc_asks_for_launch(LLVMValueRef kernel)
+{
+    return calls(kernel, "_Z12get_group_idj") || calls(kernel, "_Z14get_num_groupsj") ||
+           calls(kernel, "_Z15get_global_sizej") || calls(kernel, "_Z17get_global_offsetj");
+}
+
 void kc_facts(LLVMValueRef kernel, struct kc_access_book *book, struct tsl_kernel_facts *facts)
 {
     unsigned n = LLVMCountParams(kernel);
@@ -229,7 +235,6 @@ void kc_facts(LLVMValueRef kernel, struct kc_access_book *book, struct tsl_kerne
             facts->reqd_size[0] ? facts->reqd_size[d] : node_number(kernel, "work_group_size_hint", d);
     facts->fp64 = kc_has_fp64(kernel);
     facts->prints = calls(kernel, KC_THREAD_FUNCTION) || calls(kernel, "vprintf");
-    facts->whole_launch = calls(kernel, "_Z12get_group_idj") || calls(kernel, "_Z14get_num_groupsj") ||
-                          calls(kernel, "_Z15get_global_sizej") || calls(kernel, "_Z17get_global_offsetj");
+    facts->whole_launch = kc_asks_for_launch(kernel);
     free(access);
 }

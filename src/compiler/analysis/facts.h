@@ -19,6 +19,9 @@ struct kc_access_book;
  * tsl_kernel_facts_finish frees them. book: see kc_argument_access. */
 void kc_facts(LLVMValueRef kernel, struct kc_access_book *book, struct tsl_kernel_facts *facts);
 
+/* Does it ask for more of the launch than global ids (tsl_kernel_facts.whole_launch)? Every call is inlined. */
+bool kc_asks_for_launch(LLVMValueRef kernel);
+
 /*
  * What the kernel may do to the memory behind each pointer argument (compiler/analysis/argument_access.c): TSL_MAY_
  * bits into access[], one for each parameter; *atomics: some memory is accessed atomically; *opaque: variables of the

@@ -229,16 +229,20 @@ static struct tsl_kernel_facts *facts_of(struct kc_build *build, LLVMValueRef ke
 }
 
 /* Of the simplified code: another compiler's makes the same accesses, or more loads of what it doesn't use. What can't
- * be linked has no footprints. */
+ * be linked has no footprints. In this code alone a kernel has the calls of its functions. */
 static void find_footprints(struct kc_build *build)
 {
+    for (uint32_t i = 0; i < build->n_kernels; i++)
+        build->kernels[i].facts.whole_launch = true;
     if (!kc_build_link(build))
         return;
     for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f)) {
         struct tsl_kernel_facts *facts = kc_is_marked(f) ? facts_of(build, f) : NULL;
 
-        if (facts)
-            facts->footprint = kc_accesses(f, facts);
+        if (!facts)
+            continue;
+        facts->footprint = kc_accesses(f, facts);
+        facts->whole_launch = kc_asks_for_launch(f);
     }
 }
 
