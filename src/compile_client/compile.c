@@ -158,7 +158,7 @@ static cl_int ask(struct tsl_writer *message, enum tsl_wire_target target, struc
     if (error != CL_SUCCESS) {
         fail(compiled, error, why);
         /* A caller that only asks for argument access does well without the compiler. */
-        if (target == TSL_WIRE_ACCESS)
+        if (target == TSL_WIRE_ACCESS || target == TSL_WIRE_WINDOWS)
             tsl_log(TSL_LOG_IN_COMPILER, TSL_LOG_INFO, "%s", why ? why : "no memory for a message");
         else
             tsl_log_once(TSL_LOG_IN_COMPILER, TSL_LOG_WARN, "%s", why ? why : "no memory for a message");

@@ -4,7 +4,7 @@
  * One stream socket, messages one after the other in both directions. A message is a header of 24 bytes and a body:
  *   u32 magic "TSLK"   u32 version   u32 type   u32 body size (bytes)   u64 request
  * All numbers are little-endian; texts and blobs as in base/bytes.h. The version is that of the whole format: each side
- * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 6
+ * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 7
  * is the only one that this library knows beside that HELLO. A reply has the number of the request that it answers;
  * replies may come in any order. A body may not be longer than its type's limit, and is read to its last byte: trailing
  * bytes are an error, as additions come with a new version.
@@ -20,7 +20,7 @@
 #include "facts/kernel_facts.h"
 
 #define TSL_WIRE_MAGIC         0x4b4c5354u /* "TSLK" */
-#define TSL_WIRE_VERSION       6u
+#define TSL_WIRE_VERSION       7u
 #define TSL_WIRE_HELLO_VERSION 1u
 #define TSL_WIRE_HEADER_SIZE   24u
 
@@ -80,7 +80,11 @@ enum tsl_wire_target {
      * kinds, names and footprints count. A source that isn't the same for any compiler gives no kernels, nor does one
      * with errors; the log says why. A whole build, without headers. */
     TSL_WIRE_ACCESS,
-    TSL_WIRE_LAST_TARGET = TSL_WIRE_ACCESS,
+    /* The same of a text made of the source, which is the artefact: without directives and macros, and with parameters
+     * for kernels that ask for more of a launch than global ids (compile_client/window_text.h). It is for any compiler,
+     * with the options that tsl_build_options_plain leaves. No artefact: it can't be made; the log says why. */
+    TSL_WIRE_WINDOWS,
+    TSL_WIRE_LAST_TARGET = TSL_WIRE_WINDOWS,
 };
 
 enum tsl_wire_action {

@@ -148,6 +148,22 @@ bool tsl_build_options_name_macro(const struct tsl_build_options *options, const
     return false;
 }
 
+char *tsl_build_options_plain(const char *text)
+{
+    char *rest = calloc(1, strlen(text) + 2), *end = rest;
+    struct word word;
+
+    for (const char *at = text; rest && next_word(at, &word); at = word.end) {
+        if (takes_value(&word) && to_value(&word))
+            continue;
+        if (begins_with(&word, "-W"))
+            continue;
+        end = mempcpy(end, word.begin, (size_t)(word.end - word.begin));
+        *end++ = ' ';
+    }
+    return rest;
+}
+
 /* Options whose value is the next word, some of them known to compilers only. */
 static bool needs_value(const struct word *word)
 {

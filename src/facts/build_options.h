@@ -25,6 +25,10 @@ char *tsl_build_options_with(const struct tsl_build_options *options, unsigned s
 /* Does the text define or undefine that macro (-D NAME, -DNAME=…, -U NAME)? */
 bool tsl_build_options_name_macro(const struct tsl_build_options *options, const char *name);
 
+/* What is left for a text that was preprocessed with these options: all but macros, folders and wishes for warnings
+ * (heap; NULL without memory). */
+char *tsl_build_options_plain(const char *text);
+
 /* The length of the character constant that begins here, as 'A', ' ' or '\\'' does; 0 if none does. An apostrophe
  * quotes nothing in options, in no vendor's: within such a constant alone it keeps blanks, quotes and backslashes as
  * they are.

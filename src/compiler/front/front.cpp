@@ -5,14 +5,18 @@
 #include "compiler/front/front.h"
 
 #include "compiler/front/same.hpp"
+#include "compiler/front/windows.hpp"
 
 #include <clang/Basic/Diagnostic.h>
 #include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/FrontendAction.h>
 #include <clang/Frontend/MultiplexConsumer.h>
+#include <clang/Frontend/PreprocessorOutputOptions.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Frontend/Utils.h>
+#include <clang/Lex/PreprocessorOptions.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LLVMContext.h>
@@ -146,11 +150,12 @@ void note_root_errors(llvm::Module &)
 }
 #endif
 
-/* Generates the module; kc::Same watches if the input asks for a comparison. */
+/* Generates the module; kc::Same and kc::Windows watch if the input asks for them. */
 class WatchedAction : public clang::EmitLLVMOnlyAction
 {
   public:
-    WatchedAction(llvm::LLVMContext *context, kc::Same *found) : clang::EmitLLVMOnlyAction(context), same(found)
+    WatchedAction(llvm::LLVMContext *context, kc::Same *found, kc::Windows *text)
+        : clang::EmitLLVMOnlyAction(context), same(found), windows(text)
     {
     }
 
@@ -161,36 +166,65 @@ class WatchedAction : public clang::EmitLLVMOnlyAction
         std::unique_ptr<clang::ASTConsumer> own = clang::EmitLLVMOnlyAction::CreateASTConsumer(compiler, file);
         std::vector<std::unique_ptr<clang::ASTConsumer>> both;
 
-        if (!same || !own)
+        if (!own || (!same && !windows))
             return own;
-        both.push_back(same->watch(compiler));
+        if (same)
+            both.push_back(same->watch(compiler));
+        if (windows)
+            both.push_back(windows->watch(compiler));
         both.push_back(std::move(own));
         return std::make_unique<clang::MultiplexConsumer>(std::move(both));
     }
 
   private:
     kc::Same *same;
+    kc::Windows *windows;
 };
 
-} // namespace
-
-void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_output *output)
+/* Writes the text without directives. */
+class PreprocessAction : public clang::PreprocessorFrontendAction
 {
-    std::string log;
-    llvm::raw_string_ostream out(log);
-    auto system = file_system(input);
-    auto files = std::make_shared<clang::DependencyCollector>();
-    auto args = arguments(input);
-    llvm::MemoryBufferRef source(input->source, "<kernel>");
-    std::unique_ptr<kc::Same> same(input->compare ? new kc::Same(input->source, input->options) : nullptr);
-    clang::CompilerInstance compiler;
-    WatchedAction action(llvm::unwrap(context), same.get());
-    clang::TextDiagnosticPrinter printer(out, new clang::DiagnosticOptions);
-    clang::DiagnosticsEngine early(new clang::DiagnosticIDs, new clang::DiagnosticOptions, &printer, false);
+  public:
+    explicit PreprocessAction(llvm::raw_ostream &to) : out(to)
+    {
+    }
 
-    *output = {nullptr, nullptr, nullptr, nullptr, nullptr};
-    if ((!same || same->why().empty()) &&
-        clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), args, early)) {
+  protected:
+    void ExecuteAction() override
+    {
+        clang::PreprocessorOutputOptions options;
+
+        options.ShowCPP = 1;
+        options.ShowLineMarkers = 0;
+        clang::DoPrintPreprocessedInput(getCompilerInstance().getPreprocessor(), &out, options);
+    }
+
+  private:
+    llvm::raw_ostream &out;
+};
+
+/* One run of Clang over an input, and what it leaves for the output. */
+class Run
+{
+  public:
+    explicit Run(const kc_front_input *input)
+        : out(log), system(file_system(input)), files(std::make_shared<clang::DependencyCollector>()),
+          args(arguments(input)), source(input->source, "<kernel>")
+    {
+    }
+
+    clang::CompilerInstance compiler;
+
+    /* False: there were errors. */
+    bool execute(clang::FrontendAction &action, bool with_language)
+    {
+        clang::TextDiagnosticPrinter printer(out, new clang::DiagnosticOptions);
+        clang::DiagnosticsEngine early(new clang::DiagnosticIDs, new clang::DiagnosticOptions, &printer, false);
+
+        if (!clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), args, early))
+            return false;
+        if (!with_language)
+            compiler.getPreprocessorOpts().Includes.clear();
 #if LLVM_VERSION_MAJOR < 17
         /* Otherwise Clang knows no size of atomics on the host. */
         compiler.getTargetOpts().HostTriple = "x86_64-unknown-linux-gnu";
@@ -201,19 +235,62 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
         compiler.getFrontendOpts().Inputs = {
             clang::FrontendInputFile(source, clang::InputKind(clang::Language::OpenCL))};
         compiler.addDependencyCollector(files);
-        if (compiler.ExecuteAction(action) && !compiler.getDiagnostics().hasErrorOccurred())
-            output->module = llvm::wrap(action.takeModule().release());
-        if (output->module && !compiler.getCodeGenOpts().OpenCLCorrectlyRoundedDivSqrt)
-            note_root_errors(*llvm::unwrap(output->module));
+        return compiler.ExecuteAction(action) && !compiler.getDiagnostics().hasErrorOccurred();
     }
+    void tell(kc_front_output *output)
+    {
+        out.flush();
+        output->log = strdup(without_folders(log).c_str());
+        output->files = strdup(absolute(files->getDependencies(), *system).c_str());
+        output->absent = strdup(absolute(system->absent, *system).c_str());
+    }
+
+  private:
+    std::string log;
+    llvm::raw_string_ostream out;
+    llvm::IntrusiveRefCntPtr<WatchedFiles> system;
+    std::shared_ptr<clang::DependencyCollector> files;
+    std::vector<const char *> args;
+    llvm::MemoryBufferRef source;
+};
+
+} // namespace
+
+void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_output *output)
+{
+    std::unique_ptr<kc::Same> same(input->compare ? new kc::Same(input->source, input->options) : nullptr);
+    std::unique_ptr<kc::Windows> windows(input->windows ? new kc::Windows(input->source) : nullptr);
+    WatchedAction action(llvm::unwrap(context), same.get(), windows.get());
+    Run run(input);
+
+    *output = {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+    if ((!same || same->why().empty()) && run.execute(action, true))
+        output->module = llvm::wrap(action.takeModule().release());
+    if (output->module && !run.compiler.getCodeGenOpts().OpenCLCorrectlyRoundedDivSqrt)
+        note_root_errors(*llvm::unwrap(output->module));
     /* -discard-value-names stays set in the context, which then couldn't parse LLVM IR as text. */
     llvm::unwrap(context)->setDiscardValueNames(false);
-    out.flush();
-    output->log = strdup(without_folders(log).c_str());
-    output->files = strdup(absolute(files->getDependencies(), *system).c_str());
-    output->absent = strdup(absolute(system->absent, *system).c_str());
+    run.tell(output);
     if (same && !same->why().empty())
         output->differs = strdup(same->why().c_str());
+    else if (windows && output->module && !windows->why().empty())
+        output->differs = strdup(windows->why().c_str());
+    else if (windows && output->module)
+        output->windows = strdup(windows->text().c_str());
+}
+
+char *kc_preprocess(const kc_front_input *input, kc_front_output *output)
+{
+    std::string text;
+    llvm::raw_string_ostream to(text);
+    PreprocessAction action(to);
+    Run run(input);
+    bool done = run.execute(action, false);
+
+    *output = {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+    run.tell(output);
+    to.flush();
+    return done ? strdup(text.c_str()) : nullptr;
 }
 
 const char *kc_version(void)

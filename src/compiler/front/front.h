@@ -35,6 +35,8 @@ struct kc_front_input {
     const char *folder;            /* where relative paths begin; NULL: / */
     bool compare;                  /* find out whether the source is the same for any compiler, … */
     const char *options;           /* … with these options, as they were given */
+    bool windows;                  /* make the text with which windows are launched (front/windows.hpp); the source is
+                                      what kc_preprocess made */
 };
 
 struct kc_front_output {
@@ -43,10 +45,16 @@ struct kc_front_output {
     char *files;          /* absolute paths of the files that were included, each with its newline; heap, never NULL */
     char *absent;         /* in the same way, where files were looked for and none was */
     char *differs;        /* with compare: why the source isn't the same for any compiler (heap); NULL: it is */
+    char *windows;        /* with windows: the text (heap); NULL: it can't be made, and differs or the log says why */
 };
 
 /* Messages name the source "<kernel>". The module is neither optimised nor verified. */
 void kc_front(LLVMContextRef context, const struct kc_front_input *input, struct kc_front_output *output);
+
+/* The source without directives, macros and comments, but for pragmas: what is the language's own (opencl-c-base.h)
+ * stays as it is written, for the compiler that reads the text next. output: log, files and absent, as kc_front's.
+ * Heap; NULL: there were errors. */
+char *kc_preprocess(const struct kc_front_input *input, struct kc_front_output *output);
 
 /* "tesela-kc 0.1.0 (LLVM 19.1.7)" */
 const char *kc_version(void);

@@ -9,6 +9,7 @@
 #include "compiler/middle/print.h"
 #include "compiler/middle/relaxed_math.h"
 #include "compiler/ptx/ptx.h"
+#include "facts/build_options.h"
 
 #include <fcntl.h>
 #include <llvm-c/BitReader.h>
@@ -74,6 +75,49 @@ static bool compile(struct kc_build *build)
     build->absent = output.absent;
     build->module = output.module;
     build->differs = output.differs;
+    return build->module || fail(build);
+}
+
+/* What is the language's own has to be the same for the preprocessor and for the compiler that reads its text. */
+static bool preprocess(struct kc_build *build, char **text)
+{
+    const struct tsl_wire_build *request = build->request;
+    struct kc_front_output output;
+    struct kc_front_input input = {.source = request->source,
+                                   .n_args = build->options.n_args,
+                                   .args = build->options.args,
+                                   .folder = request->folder};
+
+    *text = kc_preprocess(&input, &output);
+    build->files = output.files;
+    build->absent = output.absent;
+    if (!*text)
+        fputs(output.log, build->log);
+    free(output.log);
+    return *text || fail(build);
+}
+
+/* The module of a text that was preprocessed with other options, and the text for windows. */
+static bool compile_text(struct kc_build *build, const char *text, const char *options)
+{
+    struct kc_front_output output;
+    struct kc_front_input input = {.source = text,
+                                   .n_args = build->options.n_args,
+                                   .args = build->options.args,
+                                   .options = options,
+                                   .compare = true,
+                                   .windows = true};
+
+    kc_front(build->prepared->context, &input, &output);
+    if (!output.module)
+        fputs(output.log, build->log);
+    free(output.log);
+    free(output.files);
+    free(output.absent);
+    build->module = output.module;
+    build->differs = output.differs;
+    if (output.windows)
+        build->artefact = (struct kc_bytes){output.windows, strlen(output.windows)};
     return build->module || fail(build);
 }
 
@@ -246,6 +290,26 @@ static void find_footprints(struct kc_build *build)
     }
 }
 
+/* The source and the options as they were given become a text and options for it. */
+static bool make_text(struct kc_build *build)
+{
+    char *plain = tsl_build_options_plain(build->request->options), *text = NULL, *why;
+    bool made;
+
+    if (!kc_options_read(build->request->options, false, &build->options, &why)) {
+        free(plain);
+        return refuse_options(build, why);
+    }
+    made = preprocess(build, &text);
+    kc_options_finish(&build->options);
+    if (made && !kc_options_read(plain, false, &build->options, &why))
+        made = refuse_options(build, why);
+    made = made && compile_text(build, text, plain);
+    free(plain);
+    free(text);
+    return made;
+}
+
 bool kc_build_access(struct kc_build *build)
 {
     const struct tsl_wire_build *request = build->request;
@@ -253,7 +317,7 @@ bool kc_build_access(struct kc_build *build)
 
     if (request->action != TSL_WIRE_WHOLE_BUILD || request->n_headers)
         differ(build, "it isn't built of one source");
-    else if (kc_build_module(build))
+    else if (request->target == TSL_WIRE_WINDOWS ? make_text(build) : kc_build_module(build))
         found = build->differs ? differ(build, build->differs) : find_access(build);
     else if (build->differs)
         differ(build, build->differs);
@@ -314,7 +378,7 @@ void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request
 
 void kc_build_run(struct kc_build *build)
 {
-    if (build->request->target == TSL_WIRE_ACCESS) {
+    if (build->request->target == TSL_WIRE_ACCESS || build->request->target == TSL_WIRE_WINDOWS) {
         kc_build_access(build);
         return;
     }

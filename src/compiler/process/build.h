@@ -35,7 +35,7 @@ bool kc_build_link(struct kc_build *build);    /* with the built-in functions, f
 bool kc_build_kernels(struct kc_build *build); /* facts */
 bool kc_build_target(struct kc_build *build);  /* the artefact */
 
-/* Instead of these steps, for TSL_WIRE_ACCESS. False: nothing is known. */
+/* Instead of these steps, for TSL_WIRE_ACCESS and TSL_WIRE_WINDOWS. False: nothing is known. */
 bool kc_build_access(struct kc_build *build);
 
 /* Runs the steps that the request needs. */

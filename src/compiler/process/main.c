@@ -27,7 +27,9 @@ static const char usage[] =
     "(default);\n"
     "                      lanes: what runs item by item on the CPU, and why;\n"
     "                      so: the shared object for the CPU; ptx; roles, roles-footprint: those that hold for any "
-    "compiler\n"
+    "compiler;\n"
+    "                      windows: the text with which vendors launch windows; windows-roles, windows-footprint: its "
+    "own\n"
     "  --footprint         what each kernel reads and writes, the same as --emit footprint\n"
     "  --options TEXT      build options, as for clBuildProgram\n"
     "  --processor NAME    sm_75 and later; for the CPU any that LLVM knows, this machine's without the option\n"
@@ -91,10 +93,12 @@ static bool show(const struct command *command, struct kc_build *build, FILE *ou
     bool front = strcmp(command->emit, "front") == 0, linked = strcmp(command->emit, "linked") == 0;
     bool lanes = strcmp(command->emit, "lanes") == 0;
 
-    if (build->request->target == TSL_WIRE_ACCESS) {
+    if (build->request->target == TSL_WIRE_ACCESS || build->request->target == TSL_WIRE_WINDOWS) {
         if (!kc_build_access(build))
             return false;
-        if (strcmp(command->emit, "roles") == 0)
+        if (strcmp(command->emit, "windows") == 0)
+            fwrite(build->artefact.data, 1, build->artefact.size, out);
+        else if (strcmp(command->emit, "roles") == 0 || strcmp(command->emit, "windows-roles") == 0)
             print_facts(build, out);
         else
             print_footprints(build, out);
@@ -146,6 +150,8 @@ static int run(struct command *command, const char *path)
         command->request.target = TSL_WIRE_PTX;
     else if (strncmp(command->emit, "roles", 5) == 0)
         command->request.target = TSL_WIRE_ACCESS;
+    else if (strncmp(command->emit, "windows", 7) == 0)
+        command->request.target = TSL_WIRE_WINDOWS;
     kc_build_begin(&build, &command->request, &prepared);
     done = show(command, &build, out);
     fflush(build.log);
