@@ -323,6 +323,12 @@ struct tsl_driver {
     /* Never fails, waits for nothing. No launch of it is left to submit; what was submitted goes on. */
     void (*kernel_free)(struct tsl_dkernel *kernel);
 
+    /* Gives a built program a text of its source that our compiler made (compile_client/window_text.h), with its
+     * options. What this driver can compile of it runs as the program's kernels that are created afterwards, windows or
+     * not; facts.of_windows tells which do. Called once, before any kernel of the program. An error: the kernels are as
+     * without, and nobody is told but the log. Blocks. May be NULL. */
+    cl_int (*windows_by)(struct tsl_dprogram *program, const struct tsl_program_input *text);
+
     /* Can this kernel run in windows, with ids and sizes as for the whole launch? facts: all that is known of it, by
      * the driver or by others. It answers and does nothing else; the core asks once, before the first launch, and after
      * a no launches no window but the whole. */

@@ -66,7 +66,9 @@ struct tsl_kernel_facts {
     bool atomics;      /* global atomics: windows of one launch may not be split over members */
     bool proven;       /* the flags above and the access bits come from the compiler, not from signatures */
     struct tsl_footprint
-        *footprint; /* which bytes of its arguments a window accesses (footprint/format.h); owned; NULL: unknown */
+        *footprint;  /* which bytes of its arguments a window accesses (footprint/format.h); owned; NULL: unknown */
+    bool of_windows; /* the code was compiled of the text for windows (compile_client/window_text.h), so what our
+                        compiler found in that text holds */
     bool of_text; /* only signatures are known, but the code was compiled from the program's text and build options, so
                      what our compiler finds in these holds (program/text_access.h) */
 };

@@ -114,7 +114,7 @@ static void ask_args(const struct tsl_opencl_cl *cl, cl_kernel kernel, struct ts
     }
 }
 
-static void ask_sizes(struct tsl_opencl_member *m, cl_kernel kernel, struct tsl_kernel_facts *facts)
+void tsl_opencl_ask_sizes(struct tsl_opencl_member *m, cl_kernel kernel, struct tsl_kernel_facts *facts)
 {
     const struct tsl_opencl_cl *cl = m->cl;
     cl_device_id device = m->device->id;
@@ -235,7 +235,7 @@ cl_int tsl_opencl_facts(struct tsl_opencl_program *program, cl_kernel kernel, st
         return CL_OUT_OF_HOST_MEMORY;
     }
     ask_args(cl, kernel, facts);
-    ask_sizes(m, kernel, facts);
+    tsl_opencl_ask_sizes(m, kernel, facts);
     if (program->built_in && cl->clGetKernelWorkGroupInfo(kernel, m->device->id, CL_KERNEL_GLOBAL_WORK_SIZE,
                                                           sizeof(facts->max_global_size), facts->max_global_size, NULL))
         memset(facts->max_global_size, 0, sizeof(facts->max_global_size));

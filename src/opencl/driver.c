@@ -52,5 +52,6 @@ const struct tsl_driver tsl_opencl_driver = {
     .program_kernels = tsl_opencl_program_kernels,
     .kernel_create = tsl_opencl_kernel_create,
     .kernel_free = tsl_opencl_kernel_free,
+    .windows_by = tsl_opencl_windows_by,
     .windows_ok = tsl_opencl_windows_ok,
 };

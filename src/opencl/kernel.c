@@ -10,14 +10,39 @@
 #include <string.h>
 
 /* A kernel of the first program that has it. */
-static cl_kernel create(const struct tsl_opencl_member *m, const struct tsl_opencl_program *p, const char *name,
-                        cl_int *error)
+static cl_kernel create(const struct tsl_opencl_member *m, const struct tsl_opencl_program *p, bool of_windows,
+                        const char *name, cl_int *error)
 {
-    cl_kernel kernel = m->cl->clCreateKernel(p->program, name, error);
+    cl_kernel kernel = m->cl->clCreateKernel(of_windows ? p->windows : p->program, name, error);
+
+    if (of_windows)
+        return kernel;
 
     for (unsigned i = 0; i < p->n_more && !kernel; i++)
         kernel = m->cl->clCreateKernel(p->more[i], name, error);
     return kernel;
+}
+
+/* Puts the kernel of the text for windows in the place of the other, if there is one that fits it. */
+static void take_windows(struct tsl_opencl_member *m, struct tsl_opencl_program *p, struct tsl_opencl_kernel *k,
+                         struct tsl_kernel_facts *facts)
+{
+    cl_uint n = 0;
+    cl_int error;
+    cl_kernel kernel = p->windows ? create(m, p, true, facts->name, &error) : NULL;
+
+    if (!kernel)
+        return;
+    if (m->cl->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(n), &n, NULL) ||
+        (n != facts->n_args && n != facts->n_args + TSL_WINDOW_PARAMETERS)) {
+        tsl_opencl_release(m, TSL_OPENCL_KERNEL, kernel);
+        return;
+    }
+    tsl_opencl_release(m, TSL_OPENCL_KERNEL, k->kernel);
+    k->kernel = kernel;
+    k->of_windows = facts->of_windows = true;
+    k->asks_for_launch = n > facts->n_args;
+    tsl_opencl_ask_sizes(m, kernel, facts);
 }
 
 cl_int tsl_opencl_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
@@ -35,11 +60,13 @@ cl_int tsl_opencl_kernel_create(struct tsl_dprogram *program, const char *name, 
         return CL_OUT_OF_HOST_MEMORY;
     tsl_opencl_collect(m);
     tsl_opencl_enter(m->device);
-    k->kernel = create(m, p, name, &error);
+    k->kernel = create(m, p, false, name, &error);
     if (!k->kernel && !error)
         error = CL_OUT_OF_RESOURCES;
     if (k->kernel)
         error = tsl_opencl_facts(p, k->kernel, facts);
+    if (k->kernel && !error)
+        take_windows(m, p, k, facts);
     tsl_opencl_leave(m->device);
     if (error)
         goto failed;
@@ -49,6 +76,7 @@ cl_int tsl_opencl_kernel_create(struct tsl_dprogram *program, const char *name, 
         error = CL_OUT_OF_HOST_MEMORY;
         goto failed;
     }
+    k->n_args = facts->n_args;
     memcpy(k->reqd_size, facts->reqd_size, sizeof(k->reqd_size));
     pthread_mutex_init(&k->lock, NULL);
     k->base.program = program;
@@ -77,23 +105,24 @@ void tsl_opencl_kernel_free(struct tsl_dkernel *kernel)
 cl_int tsl_opencl_kernel_renew(struct tsl_opencl_member *m, struct tsl_opencl_kernel *k)
 {
     cl_int error = CL_SUCCESS;
-    cl_kernel fresh = create(m, tsl_opencl_program(k->base.program), k->name, &error);
+    cl_kernel fresh = create(m, tsl_opencl_program(k->base.program), k->of_windows, k->name, &error);
 
     if (!fresh)
         return error ? error : CL_OUT_OF_RESOURCES;
     tsl_opencl_release(m, TSL_OPENCL_KERNEL, k->kernel);
     k->kernel = fresh;
+    k->launch_known = false;
     k->names_svm = false;
     free(k->addresses);
     k->addresses = NULL;
     return CL_SUCCESS;
 }
 
-/* A window is a launch of its own, with an offset: only global ids answer as for the whole one. */
+/* A window is a launch of its own, with an offset: only global ids answer as for the whole one. All else is computed
+ * from hidden arguments. */
 bool tsl_opencl_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts)
 {
-    (void)kernel;
-    return !facts->whole_launch;
+    return !facts->whole_launch || tsl_opencl_kernel(kernel)->asks_for_launch;
 }
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
@@ -183,6 +212,37 @@ static cl_int set_args_locked(struct tsl_opencl_member *m, struct tsl_opencl_ker
     return error;
 }
 
+/* What a launch is for a kernel with hidden arguments (compile_client/window_text.h). */
+static void tell_launch(const struct tsl_window *window, const size_t local[3], cl_ulong launch[TSL_WINDOW_PARAMETERS])
+{
+    for (unsigned d = 0; d < 3; d++) {
+        bool inside = d < window->work_dim;
+        size_t size = inside ? window->global_size[d] : 1, local_size = inside ? local[d] : 1;
+
+        launch[d] = window->whole || !inside ? 0 : window->group_begin[d];
+        launch[3 + d] = local[0] ? (size + local_size - 1) / local_size : 0;
+        launch[6 + d] = size;
+        launch[9 + d] = inside ? window->global_offset[d] : 0;
+    }
+}
+
+static cl_int set_launch_locked(struct tsl_opencl_member *m, struct tsl_opencl_kernel *k,
+                                const struct tsl_window *window, const size_t local[3])
+{
+    cl_ulong launch[TSL_WINDOW_PARAMETERS];
+    cl_int error = CL_SUCCESS;
+
+    if (!k->asks_for_launch)
+        return CL_SUCCESS;
+    tell_launch(window, local, launch);
+    for (cl_uint i = 0; i < TSL_WINDOW_PARAMETERS && !error; i++)
+        if (!k->launch_known || launch[i] != k->launch[i])
+            error = m->cl->clSetKernelArg(k->kernel, k->n_args + i, sizeof(launch[i]), &launch[i]);
+    memcpy(k->launch, launch, sizeof(launch));
+    k->launch_known = !error;
+    return error;
+}
+
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 /* What clEnqueueNDRangeKernel takes. */
@@ -232,16 +292,18 @@ static cl_int make_range(const struct tsl_opencl_kernel *k, const struct tsl_win
     return CL_SUCCESS;
 }
 
-static cl_int launch(const struct tsl_opencl_submit *s, struct tsl_opencl_kernel *k, const struct tsl_bound_args *args,
-                     cl_uint work_dim, const struct range *range, cl_event *event)
+static cl_int launch(const struct tsl_opencl_submit *s, struct tsl_opencl_kernel *k, const struct tsl_launch *wanted,
+                     const struct range *range, cl_event *event)
 {
     cl_int error;
 
     pthread_mutex_lock(&k->lock);
-    error = set_args_locked(s->member, k, args);
+    error = set_args_locked(s->member, k, wanted->args);
     if (!error)
-        error = s->member->cl->clEnqueueNDRangeKernel(s->queue, k->kernel, work_dim, range->offset_arg, range->global,
-                                                      range->local_arg, s->n, s->events, event);
+        error = set_launch_locked(s->member, k, wanted->window, range->local);
+    if (!error)
+        error = s->member->cl->clEnqueueNDRangeKernel(s->queue, k->kernel, wanted->window->work_dim, range->offset_arg,
+                                                      range->global, range->local_arg, s->n, s->events, event);
     pthread_mutex_unlock(&k->lock);
     return error;
 }
@@ -249,15 +311,15 @@ static cl_int launch(const struct tsl_opencl_submit *s, struct tsl_opencl_kernel
 /* With coarse-grained shared memory, which is the host's before and behind it. The memory is mapped again whatever
  * becomes of the launch. A marker tells that all is over, the launch's event how that ended (fence->ran): some vendors
  * never end what waits for an event that has failed already. */
-static cl_int launch_in_turn(struct tsl_opencl_submit *s, struct tsl_opencl_kernel *k,
-                             const struct tsl_bound_args *args, cl_uint work_dim, const struct range *range)
+static cl_int launch_in_turn(struct tsl_opencl_submit *s, struct tsl_opencl_kernel *k, const struct tsl_launch *wanted,
+                             const struct range *range)
 {
     cl_event ran = NULL;
-    cl_int error = tsl_opencl_svm_unmap_all(s, args), failed;
+    cl_int error = tsl_opencl_svm_unmap_all(s, wanted->args), failed;
 
     if (!error)
-        error = launch(s, k, args, work_dim, range, &ran);
-    failed = tsl_opencl_svm_map_all(s, args);
+        error = launch(s, k, wanted, range, &ran);
+    failed = tsl_opencl_svm_map_all(s, wanted->args);
     error = error ? error : failed;
     if (!error && s->event_out)
         error = s->member->cl->clEnqueueMarkerWithWaitList(s->queue, 0, NULL, s->event_out);
@@ -272,8 +334,6 @@ cl_int tsl_opencl_launch(struct tsl_lane *lane, const struct tsl_launch *wanted,
                          struct tsl_fence **fence)
 {
     struct tsl_opencl_kernel *k = tsl_opencl_kernel(wanted->kernel);
-    const struct tsl_bound_args *args = wanted->args;
-    cl_uint work_dim = wanted->window->work_dim;
     struct tsl_opencl_submit s;
     struct range range;
     cl_int error;
@@ -285,7 +345,7 @@ cl_int tsl_opencl_launch(struct tsl_lane *lane, const struct tsl_launch *wanted,
     if (error)
         return error;
     if (!s.refused)
-        error = tsl_opencl_svm_wants_turns(s.member, args) ? launch_in_turn(&s, k, args, work_dim, &range)
-                                                           : launch(&s, k, args, work_dim, &range, s.event_out);
+        error = tsl_opencl_svm_wants_turns(s.member, wanted->args) ? launch_in_turn(&s, k, wanted, &range)
+                                                                   : launch(&s, k, wanted, &range, s.event_out);
     return tsl_opencl_end(&s, error, fence);
 }

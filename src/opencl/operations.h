@@ -53,6 +53,7 @@ cl_int tsl_opencl_program_kernels(struct tsl_dprogram *program, char **names);
 cl_int tsl_opencl_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                                 struct tsl_kernel_facts *facts);
 void tsl_opencl_kernel_free(struct tsl_dkernel *kernel);
+cl_int tsl_opencl_windows_by(struct tsl_dprogram *program, const struct tsl_program_input *text);
 bool tsl_opencl_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
 
 cl_int tsl_opencl_svm_alloc(struct tsl_member *member, const struct tsl_svm_request *request, void **host,

@@ -1,5 +1,6 @@
 /* Programs: the vendor's compiler. */
 #include "opencl/program.h"
+#include "base/log.h"
 #include "facts/build_options.h"
 #include "facts/il.h"
 #include "opencl/gate.h"
@@ -186,12 +187,15 @@ void tsl_opencl_release_programs(struct tsl_opencl_member *m, struct tsl_opencl_
 {
     if (p->program)
         tsl_opencl_release(m, TSL_OPENCL_PROGRAM, p->program);
+    if (p->windows)
+        tsl_opencl_release(m, TSL_OPENCL_PROGRAM, p->windows);
     for (unsigned i = 0; i < p->n_more; i++)
         tsl_opencl_release(m, TSL_OPENCL_PROGRAM, p->more[i]);
     free(p->more);
     free(p->kernels);
     p->kernels = NULL;
     p->program = NULL;
+    p->windows = NULL;
     p->more = NULL;
     p->n_more = 0;
 }
@@ -251,6 +255,38 @@ cl_int tsl_opencl_build(struct tsl_member *member, const struct tsl_program_inpu
     p->prints = p->opaque || tsl_text_may_print(input->data, input->size, input->options);
     *program = &p->base;
     return CL_SUCCESS;
+}
+
+/* A text for a vendor whose compiler is told to do something else isn't what our compiler has read. */
+static cl_int build_windows(struct tsl_opencl_member *m, const struct tsl_program_input *text, cl_program *program,
+                            char **log)
+{
+    if (tsl_member_is_lost(&m->base))
+        return CL_DEVICE_NOT_AVAILABLE;
+    if (m->device->was_changed || tsl_opencl_is_changed() || !tsl_opencl_takes_options(m, text->options, log) ||
+        tsl_opencl_deadly_text(&m->device->quirks, text, NULL))
+        return CL_INVALID_OPERATION;
+    return tsl_opencl_build_one(m, text, "", program, log);
+}
+
+cl_int tsl_opencl_windows_by(struct tsl_dprogram *program, const struct tsl_program_input *text)
+{
+    struct tsl_opencl_program *p = tsl_opencl_program(program);
+    struct tsl_opencl_member *m = tsl_opencl_member(program->member);
+    char *log = NULL;
+    cl_int error;
+
+    if (!p->of_text || p->windows)
+        return CL_INVALID_OPERATION;
+    tsl_opencl_collect(m);
+    tsl_opencl_enter(m->device);
+    error = build_windows(m, text, &p->windows, &log);
+    tsl_opencl_leave(m->device);
+    if (error)
+        tsl_log(TSL_LOG_IN_OPENCL, TSL_LOG_INFO, "%s: a text for windows can't be compiled (error %d)%s%s",
+                m->base.path->id, error, log && *log ? ": " : "", log ? log : "");
+    free(log);
+    return error;
 }
 
 cl_int tsl_opencl_get_binary(struct tsl_opencl_member *m, cl_program program, void **data, size_t *size)

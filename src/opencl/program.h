@@ -2,6 +2,7 @@
 #ifndef TSL_OPENCL_PROGRAM_H
 #define TSL_OPENCL_PROGRAM_H
 
+#include "compile_client/window_text.h"
 #include "facts/kernel_facts.h"
 #include "opencl/internal.h"
 
@@ -18,6 +19,7 @@ struct tsl_opencl_program {
     cl_program program; /* NULL: compiled for a device without a compiler, and nothing but the names below */
     unsigned n_more;    /* binaries made before may be one for each kernel: the others */
     cl_program *more;
+    cl_program windows; /* of the text for windows; NULL: there is none */
     char *kernels; /* of an object or library, where tsl_opencl_takes_prebuilt: to be looked for when it is linked */
     bool prints, opaque, of_text, built_in; /* for the facts of its kernels */
     enum tsl_opencl_language language;
@@ -26,11 +28,16 @@ struct tsl_opencl_program {
 struct tsl_opencl_kernel {
     struct tsl_dkernel base;
     cl_kernel kernel;
+    bool of_windows;      /* it is of the program's text for windows … */
+    bool asks_for_launch; /* … and has TSL_WINDOW_PARAMETERS parameters behind its own … */
+    cl_uint n_args;       /* … which are so many */
     size_t reqd_size[3];
     pthread_mutex_t lock; /* over setting the arguments and enqueuing */
     uint64_t serial;      /* of the arguments that are set; 0: unknown */
-    bool names_svm;       /* … which are more than the kernel's own */
-    bool *addresses;      /* which arguments have ever been addresses; NULL: none */
+    bool launch_known;    /* what the hidden arguments are is in: */
+    cl_ulong launch[TSL_WINDOW_PARAMETERS];
+    bool names_svm;  /* … which are more than the kernel's own */
+    bool *addresses; /* which arguments have ever been addresses; NULL: none */
     char *name;
 };
 
@@ -69,6 +76,8 @@ cl_int tsl_opencl_kernel_renew(struct tsl_opencl_member *m, struct tsl_opencl_ke
 
 /* What the vendor tells of a kernel. On error *facts is empty. */
 cl_int tsl_opencl_facts(struct tsl_opencl_program *program, cl_kernel kernel, struct tsl_kernel_facts *facts);
+/* The same of sizes alone, of another kernel that runs in its place. */
+void tsl_opencl_ask_sizes(struct tsl_opencl_member *m, cl_kernel kernel, struct tsl_kernel_facts *facts);
 
 /* ---- names.c, text.c, variables.c ---- */
 

@@ -51,6 +51,14 @@ static cl_int named_error(const struct tsl_make *make, cl_int error)
     }
 }
 
+static bool asks_access(const struct tsl_member *member)
+{
+    enum tsl_vendor_roles wanted = tsl_settings()->vendor_roles;
+
+    return member->driver->asks_access &&
+           (wanted == TSL_VENDOR_ROLES_ON || (wanted == TSL_VENDOR_ROLES_AUTO && member->caps.access_holds));
+}
+
 static void *run_job(void *arg)
 {
     struct tsl_build_job *job = arg;
@@ -62,6 +70,8 @@ static void *run_job(void *arg)
     if (job->part.program && runs &&
         path->driver->program_kernels(job->part.program, &job->part.kernel_names) != CL_SUCCESS)
         job->part.kernel_names = NULL;
+    if (job->part.program && job->build->access && asks_access(tsl_build_member(job)))
+        tsl_build_windows(job);
     if (job->part.program && runs && path->driver->program_variables)
         job->part.has_variables = path->driver->program_variables(job->part.program, &job->part.variables_size);
     tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "program %s for %s (%s): %d", job->build->make->verb, path->id,
@@ -85,14 +95,6 @@ static void run_jobs(struct tsl_build *build)
             pthread_join(build->jobs[i].thread, NULL);
 }
 
-static bool asks_access(const struct tsl_member *member)
-{
-    enum tsl_vendor_roles wanted = tsl_settings()->vendor_roles;
-
-    return member->driver->asks_access &&
-           (wanted == TSL_VENDOR_ROLES_ON || (wanted == TSL_VENDOR_ROLES_AUTO && member->caps.access_holds));
-}
-
 /* Is it worth knowing what kernels only read? Not with one member: buffers have no other place. With several it is,
  * even if all work on the host's copy: launches that only read one buffer run at once. */
 static bool wants_access(const struct tsl_build *build)
@@ -104,12 +106,24 @@ static bool wants_access(const struct tsl_build *build)
     return wanted && build->make == &tsl_make_build && build->program->source && build->program->context->n_members > 1;
 }
 
+/* One text for windows is made for all members: only some of the names in their preludes differ. */
+static void ask_access(struct tsl_build *build)
+{
+    char *dialect = NULL;
+
+    for (unsigned i = 0; i < build->n_jobs && !dialect && tsl_settings()->split != TSL_SPLIT_OFF; i++)
+        if (asks_access(tsl_build_member(&build->jobs[i])) && tsl_build_member(&build->jobs[i])->driver->windows_by)
+            dialect = tsl_build_dialect(&build->jobs[i]);
+    build->access = tsl_text_access_ask(build->program->source, build->text, dialect);
+    free(dialect);
+}
+
 /* Gives a reference to the parts of members that want it. */
-static void give_access(struct tsl_build *build, struct tsl_text_access *access)
+static void give_access(struct tsl_build *build)
 {
     for (unsigned i = 0; i < build->n_jobs; i++)
         if (asks_access(tsl_build_member(&build->jobs[i])))
-            build->jobs[i].part.access = tsl_text_access_ref(access);
+            build->jobs[i].part.access = tsl_text_access_ref(build->access);
 }
 
 /* How much an error says. A compiler's error says more than that of a member that could not even try; bad options are
@@ -253,18 +267,18 @@ static cl_int run_build(struct tsl_build *build)
     struct tsl_program *program = build->program;
     tsl_program_fn *fn = build->fn;
     void *arg = build->arg;
-    struct tsl_text_access *access;
     cl_int result;
 
-    access = wants_access(build) ? tsl_text_access_ask(program->source, build->text) : NULL;
+    if (wants_access(build))
+        ask_access(build);
     run_jobs(build);
     tsl_variables_settle(build);
     result = result_of(build);
     if (result == CL_SUCCESS)
         tell_left_out(build);
-    if (access && result == CL_SUCCESS && tsl_text_access_wait(access))
-        give_access(build, access);
-    tsl_text_access_unref(access);
+    if (build->access && result == CL_SUCCESS && tsl_text_access_wait(build->access))
+        give_access(build);
+    tsl_text_access_unref(build->access);
     for (unsigned i = 0; i < build->n_jobs; i++)
         conclude(&build->jobs[i]);
     tsl_lock_take(&program->lock);

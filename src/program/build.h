@@ -26,6 +26,7 @@ struct tsl_build_job {
     struct tsl_build *build;
     unsigned index; /* of the member in the context */
     struct tsl_program_part part;
+    bool of_windows; /* its kernels are those of the text for windows */
     pthread_t thread;
     bool threaded;
 };
@@ -37,7 +38,8 @@ struct tsl_build {
     struct tsl_device **devices; /* n_devices: what was asked for; the array is owned */
     cl_uint n_devices;
     struct tsl_build_options options;
-    cl_program_binary_type type; /* of the result */
+    cl_program_binary_type type;    /* of the result */
+    struct tsl_text_access *access; /* what our compiler is asked about the source; NULL: nothing */
     tsl_program_fn *fn;
     void *arg;
     /* Of compilations the headers, of links the inputs, which aren't built meanwhile. Internal references. */
@@ -67,6 +69,13 @@ void tsl_build_destroy(struct tsl_build *build);
 /* Claims the program and runs the build, here or (with build->fn) in the background; either way build is freed. *began
  * (may be NULL) tells whether the error is the build's, not one of its arguments. */
 cl_int tsl_build_run(struct tsl_build *build, bool *began);
+
+/* Gives the member, whose program was built, the text for windows that our compiler made, if there is one. */
+void tsl_build_windows(struct tsl_build_job *job);
+
+/* The source with the prelude of the job's member (heap); NULL: its compiler is older than the program's language, or
+ * no memory. */
+char *tsl_build_dialect(struct tsl_build_job *job);
 
 /* Starts a thread that no signal of the application reaches; none in simulations. */
 bool tsl_build_start_thread(pthread_t *thread, bool detached, void *(*run)(void *), void *arg);

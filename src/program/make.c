@@ -74,6 +74,42 @@ static void make_source(struct tsl_build_job *job, make_fn *make)
     free(text);
 }
 
+char *tsl_build_dialect(struct tsl_build_job *job)
+{
+    const struct tsl_program *program = job->build->program;
+    const struct tsl_path *path = tsl_build_member(job)->path;
+    struct tsl_device *device = tsl_build_view(job);
+    size_t size = program->source_size;
+    struct tsl_dialect dialect;
+
+    tsl_dialect_choose(device, path, &job->build->options, &dialect);
+    return dialect.translated
+               ? NULL
+               : tsl_dialect_source(device, path, &job->build->options, &dialect, program->source, &size);
+}
+
+void tsl_build_windows(struct tsl_build_job *job)
+{
+    const struct tsl_build_options *options = &job->build->options;
+    struct tsl_member *member = tsl_build_member(job);
+    struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE};
+    struct tsl_dialect dialect;
+    char *text, *plain;
+
+    if (!member->driver->windows_by || !tsl_text_access_wait(job->build->access))
+        return;
+    input.data = tsl_text_access_windows(job->build->access, &input.size);
+    tsl_dialect_choose(tsl_build_view(job), member->path, options, &dialect);
+    if (!input.data || dialect.translated)
+        return;
+    text = tsl_build_options_with(options, dialect.std, dialect.kept_uniform);
+    input.options = plain = text ? tsl_build_options_plain(text) : NULL;
+    if (plain)
+        job->of_windows = member->driver->windows_by(job->part.program, &input) == CL_SUCCESS;
+    free(plain);
+    free(text);
+}
+
 /* Gives `make` the module as it is, with the constants that were set before the build. */
 static void make_il(struct tsl_build_job *job, make_fn *make)
 {

@@ -13,10 +13,12 @@
 struct tsl_text_access {
     atomic_uint refs;
     char *source, *options;
-    struct tsl_lock lock; /* leaf; guards answered */
+    char *dialect;        /* the source as members see it; NULL: no text for windows is wanted */
+    struct tsl_lock lock; /* leaf; guards answered and given_up */
     pthread_cond_t changed;
-    bool answered;
+    bool answered, given_up;
     struct tsl_compiled compiled; /* constant once answered */
+    struct tsl_compiled windows;  /* the same, of the text for windows; without one its artefact is empty */
 };
 
 /* A wait timed out and no answer has come since: nothing more is asked. Written under the lock of the question that it
@@ -35,14 +37,34 @@ void tsl_text_access_unref(struct tsl_text_access *access)
     if (!access || atomic_fetch_sub_explicit(&access->refs, 1, memory_order_acq_rel) > 1)
         return;
     tsl_compiled_finish(&access->compiled);
+    tsl_compiled_finish(&access->windows);
     pthread_cond_destroy(&access->changed);
     tsl_lock_finish(&access->lock);
     free(access->source);
     free(access->options);
+    free(access->dialect);
     free(access);
 }
 
 /* ---- The question ------------------------------------------------------------------------------------------------ */
+
+/* Is there a kernel that can't run in windows of the program's own text? */
+static bool wants_windows(const struct tsl_wire_built *built)
+{
+    for (uint32_t i = 0; i < built->n_kernels; i++)
+        if (built->kernels[i].facts.whole_launch)
+            return true;
+    return !built->n_kernels;
+}
+
+static void ask_for_windows(struct tsl_text_access *access)
+{
+    struct tsl_wire_build request = {.target = TSL_WIRE_WINDOWS, .source = access->dialect, .options = access->options};
+    cl_int error = tsl_compile(&request, &access->windows);
+
+    if (error != CL_SUCCESS || !access->windows.built.artefact_size)
+        tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "there is no text for windows: %s", access->windows.built.log);
+}
 
 static void *run(void *arg)
 {
@@ -54,16 +76,18 @@ static void *run(void *arg)
     error = tsl_compile(&request, &access->compiled);
     if (error != CL_SUCCESS || !access->compiled.built.n_kernels)
         tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "what kernels only read isn't known: %s", access->compiled.built.log);
+    if (access->dialect && wants_windows(&access->compiled.built))
+        ask_for_windows(access);
     tsl_lock_take(&access->lock);
     access->answered = true;
     atomic_store(&silent, false);
-    pthread_cond_signal(&access->changed);
+    pthread_cond_broadcast(&access->changed);
     tsl_lock_give(&access->lock);
     tsl_text_access_unref(access);
     return NULL;
 }
 
-static struct tsl_text_access *create(const char *source, const char *options)
+static struct tsl_text_access *create(const char *source, const char *options, const char *dialect)
 {
     struct tsl_text_access *access = calloc(1, sizeof(*access));
     pthread_condattr_t attr;
@@ -78,13 +102,14 @@ static struct tsl_text_access *create(const char *source, const char *options)
     pthread_condattr_destroy(&attr);
     access->source = strdup(source);
     access->options = strdup(options);
+    access->dialect = dialect ? strdup(dialect) : NULL;
     if (access->source && access->options)
         return access;
     tsl_text_access_unref(access);
     return NULL;
 }
 
-struct tsl_text_access *tsl_text_access_ask(const char *source, const char *options)
+struct tsl_text_access *tsl_text_access_ask(const char *source, const char *options, const char *dialect)
 {
     struct tsl_text_access *access;
     pthread_t thread;
@@ -94,7 +119,7 @@ struct tsl_text_access *tsl_text_access_ask(const char *source, const char *opti
         tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_DEBUG, "what kernels only read isn't known: %s", why);
         return NULL;
     }
-    access = atomic_load(&silent) ? NULL : create(source, options);
+    access = atomic_load(&silent) ? NULL : create(source, options, dialect);
     if (!access)
         return NULL;
     tsl_text_access_ref(access);
@@ -118,9 +143,10 @@ bool tsl_text_access_wait(struct tsl_text_access *access)
     bool answered;
 
     tsl_lock_take(&access->lock);
-    while (!access->answered && wait_until_locked(access, &end))
+    while (!access->answered && !access->given_up && wait_until_locked(access, &end))
         continue;
-    answered = access->answered;
+    answered = access->answered && !access->given_up;
+    access->given_up = !answered;
     if (!answered)
         atomic_store(&silent, true); /* Under the lock, as the late answer resets it. */
     tsl_lock_give(&access->lock);
@@ -132,10 +158,27 @@ bool tsl_text_access_wait(struct tsl_text_access *access)
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
 
-static const struct tsl_kernel_facts *find(const struct tsl_text_access *access, const char *name)
+const char *tsl_text_access_windows(const struct tsl_text_access *access, size_t *size)
 {
-    const struct tsl_wire_built *built = &access->compiled.built;
+    *size = access->windows.built.artefact_size;
+    return *size ? access->windows.built.artefact : NULL;
+}
 
+static bool touches_none(const struct tsl_wire_built *built)
+{
+    for (uint32_t i = 0; i < built->n_kernels; i++)
+        if (built->kernels[i].facts.opaque)
+            return false;
+    return built->n_kernels > 0;
+}
+
+bool tsl_text_access_has_no_variables(const struct tsl_text_access *access, bool windows)
+{
+    return touches_none(&access->compiled.built) || (windows && touches_none(&access->windows.built));
+}
+
+static const struct tsl_kernel_facts *find(const struct tsl_wire_built *built, const char *name)
+{
     for (uint32_t i = 0; i < built->n_kernels; i++)
         if (strcmp(built->kernels[i].facts.name, name) == 0)
             return &built->kernels[i].facts;
@@ -169,10 +212,12 @@ static struct tsl_footprint *copy(const struct tsl_footprint *footprint)
 
 bool tsl_text_access_narrow(const struct tsl_text_access *access, struct tsl_kernel_facts *facts)
 {
-    const struct tsl_kernel_facts *answer = access ? find(access, facts->name) : NULL;
+    const struct tsl_compiled *compiled = !access ? NULL : facts->of_windows ? &access->windows : &access->compiled;
+    const struct tsl_kernel_facts *answer = compiled ? find(&compiled->built, facts->name) : NULL;
     bool narrowed = false;
 
-    if (!answer || answer->opaque || facts->opaque || !facts->of_text || !is_about(answer, facts))
+    if (!answer || answer->opaque || facts->opaque || !(facts->of_text || facts->of_windows) ||
+        !is_about(answer, facts))
         return false;
     if (!facts->footprint)
         facts->footprint = copy(answer->footprint);

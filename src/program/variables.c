@@ -46,9 +46,27 @@ static bool counts_reliably(const struct tsl_member *member)
     return !member->driver->asks_access || tsl_member_has_variables(member);
 }
 
+/* Does our compiler say that no kernel touches a variable? Of the program's text, if that is the same for all, or of
+ * the text for windows, if all members run that. */
+static bool compiler_denies(const struct tsl_build *build)
+{
+    bool windows = true;
+
+    if (!build->access || !tsl_text_access_wait(build->access))
+        return false;
+    for (unsigned i = 0; i < build->n_jobs; i++) {
+        if (build->jobs[i].part.has_variables && counts_reliably(tsl_build_member(&build->jobs[i])))
+            return false;
+        windows &= build->jobs[i].part.error != CL_SUCCESS || build->jobs[i].of_windows;
+    }
+    return tsl_text_access_has_no_variables(build->access, windows);
+}
+
 /* Has a member with a reliable count built the program without variables? */
 static bool is_denied(const struct tsl_build *build)
 {
+    if (compiler_denies(build))
+        return true;
     for (unsigned i = 0; i < build->n_jobs; i++) {
         const struct tsl_program_part *part = &build->jobs[i].part;
 
