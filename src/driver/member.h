@@ -30,6 +30,7 @@ struct tsl_identity {
     bool is_host_cpu; /* a CPU device of this host: the host itself */
     bool has_numa;    /* on one NUMA node, or next to it; of PCI devices and host CPUs the registry finds it out */
     unsigned numa_node;
+    uint64_t host_id; /* of another machine, on which all the above is meant; 0: this one */
 };
 
 /* A driver's way to a device. Owned by the registry (members/members.h); strings are the registry's. */

@@ -36,6 +36,8 @@ bool tsl_same_device(const struct tsl_path *a, const struct tsl_path *b)
 {
     const struct tsl_identity *x = &a->identity, *y = &b->identity;
 
+    if (x->host_id != y->host_id)
+        return false;
     if (x->is_host_cpu || y->is_host_cpu)
         return x->is_host_cpu && y->is_host_cpu;
     if (x->has_uuid && y->has_uuid) {

@@ -115,7 +115,7 @@ static void find_numa_node(struct tsl_identity *is)
     cpu_set_t processors;
     int node = -1;
 
-    if (is->has_numa)
+    if (is->has_numa || is->host_id)
         return;
     if (is->has_pci)
         node = tsl_numa_node_of_pci(is->pci_domain, is->pci_bus, is->pci_device, is->pci_function);
