@@ -427,6 +427,7 @@ static const struct variable variables[] = {
     {"TESELA_SPLIT", read_word, show_word, FIELD(split), split_words,
      "auto, alike, domain, off, always, or always: with exact, domain, merge or reduce behind it", "auto"},
     {"TESELA_ORDER", read_word, show_word, FIELD(order), order_words, "async or sync", "async"},
+    {"TESELA_NODES", read_path, show_text, FIELD(nodes), NULL, "a socket's whole path, beginning with /", "no nodes"},
     {"TESELA_CONFIG", read_text, show_text, FIELD(config), NULL, "a file", "no file"},
     {"TESELA_BINARIES", read_text, show_text, FIELD(binaries), NULL, "a folder", "no folder"},
     {"TESELA_VARIANTS", read_text, show_text, FIELD(variants), NULL, "a folder", "no folder"},
@@ -530,6 +531,7 @@ void tsl_settings_finish(struct tsl_settings *settings)
         free(settings->vendors);
     free(settings->weights);
     free(settings->cuda_library);
+    free(settings->nodes);
     free(settings->config);
     free(settings->binaries);
     free(settings->variants);

@@ -190,6 +190,7 @@ struct tsl_settings {
     enum tsl_vendor_roles vendor_roles;
     unsigned check; /* TSL_CHECK_ bits */
 
+    char *nodes;     /* TESELA_NODES: socket of the head of a nodes' job (docs/dev/nodes.md), or NULL */
     char *config;    /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
     char *binaries;  /* TESELA_BINARIES: folder of prebuilt binaries (docs/user/fpga.md), or NULL */
     char *variants;  /* TESELA_VARIANTS: folder of other implementations of kernels (docs/user/variants.md), or NULL */

@@ -1,6 +1,6 @@
 /*
  * The driver contract: what the core asks of a technology (vendor OpenCL, CUDA, the built-in CPU, the fake one for
- * tests, later another node) to drive its members. Its parts, in reading order: the rules here, member.h, work.h,
+ * tests, another node) to drive its members. Its parts, in reading order: the rules here, member.h, work.h,
  * program.h, the table below. docs/dev/driver.md says how to write a driver.
  *
  * A driver is one `static const struct tsl_driver` with every operation set, except those marked "may be NULL".
@@ -69,7 +69,7 @@ struct tsl_driver {
     bool asks_access; /* its facts come from signatures alone: our compiler's findings in a program's text are wanted
                          (program/text_access.h), for members whose caps say access_holds, or for all
                          (TESELA_VENDOR_ROLES) */
-    const char *name; /* "opencl", "cuda", "cpu", "fake", "host": the part of a path's id before the colon */
+    const char *name; /* "opencl", "cuda", "cpu", "remote", "fake", "host": the part of a path's id before the colon */
 
     /* ---- Members ---- */
 

@@ -10,6 +10,7 @@
 #include "members/choose.h"
 #include "members/ready.h"
 #include "opencl/opencl_driver.h"
+#include "remote/remote_driver.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -21,7 +22,8 @@
 #define MAX_DRIVERS 8
 
 /* The drivers that this library is built with, in the order of their members. */
-static const struct tsl_driver *const built_in[] = {&tsl_opencl_driver, &tsl_cuda_driver, &tsl_cpu_driver};
+static const struct tsl_driver *const built_in[] = {&tsl_opencl_driver, &tsl_cuda_driver, &tsl_cpu_driver,
+                                                    &tsl_remote_driver};
 
 #define N_BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
 

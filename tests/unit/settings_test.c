@@ -52,6 +52,7 @@ static void defaults(void **state)
     assert_int_equal(settings.gates, TSL_GATES_AUTO);
     assert_int_equal(settings.vendor_roles, TSL_VENDOR_ROLES_AUTO);
     assert_int_equal(settings.check, 0);
+    assert_null(settings.nodes);
     assert_null(settings.config);
     assert_null(settings.cache);
     assert_null(settings.trace);
@@ -313,7 +314,7 @@ static void each_shows_what_is_in_force(void **state)
         shown.text,
         "TESELA_MEMBERS=a,b\nTESELA_MEMORY=a=512M,b=1536K,c=7\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
         "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
-        "TESELA_POLICY=weights=1,2.5\nTESELA_SPLIT=auto\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\n"
+        "TESELA_POLICY=weights=1,2.5\nTESELA_SPLIT=auto\nTESELA_ORDER=async\nTESELA_NODES=\nTESELA_CONFIG=\nTESELA_BINARIES=\n"
         "TESELA_VARIANTS=\nTESELA_PROCESSOR=\nTESELA_SPIRV=\nTESELA_TRACE=\n"
         "TESELA_LIMITS=all\nTESELA_LARGER=no\nTESELA_DEVICE_TYPE=auto\nTESELA_REPRODUCIBLE=no\n"
         "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"

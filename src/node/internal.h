@@ -1,0 +1,185 @@
+/* The structures of a node's server. Its thread alone touches them, but for the list of events. */
+#ifndef TSL_NODE_INTERNAL_H
+#define TSL_NODE_INTERNAL_H
+
+#include "base/worker.h"
+#include "node/server.h"
+
+#include <pthread.h>
+#include <sys/queue.h>
+#include <uthash.h>
+
+/* A frame's bytes, which requests borrow from. */
+struct node_bytes {
+    unsigned refs;
+    uint8_t *data;
+};
+
+enum node_kind { NODE_LANE, NODE_MEM, NODE_PROGRAM, NODE_KERNEL, NODE_WORK };
+
+/* Base. What a program made: in its session by number, until it frees it, and counted. */
+struct node_object {
+    enum node_kind kind;
+    uint64_t id;
+    unsigned refs;
+    struct node_session *session;
+    struct tsl_member *member;
+    UT_hash_handle hh;
+};
+
+struct node_mem {
+    struct node_object object;
+    struct tsl_mem *mem;
+    cl_int error; /* mem is NULL: it could not be had; work on it fails with that */
+    size_t size;
+    struct node_mem *of; /* a reference; NULL: memory of its own */
+    bool is_image;
+};
+
+struct node_program {
+    struct node_object object;
+    struct tsl_dprogram *program;
+};
+
+/* Arguments of launches: of the kernel's last one, and of those that still wait. */
+struct node_args {
+    unsigned refs;
+    struct tsl_bound_args bound;
+    struct tsl_bound_arg *args;
+    struct node_mem **mems; /* references; NULL where an argument is no memory */
+    struct node_bytes *bytes;
+    struct tsl_remote_arg *said; /* the parts are there */
+    cl_int error;
+};
+
+struct node_kernel {
+    struct node_object object;
+    struct node_program *program; /* a reference */
+    struct tsl_dkernel *kernel;
+    struct tsl_kernel_facts facts;
+    bool windows;
+    struct node_args *args; /* a reference; NULL: no launch yet */
+};
+
+TAILQ_HEAD(node_works, node_work);
+
+struct node_lane {
+    struct node_object object;
+    struct tsl_lane *lane;
+    struct node_works works; /* not ended: given to the driver, then those that wait here */
+    struct node_work *next;  /* the first that waits here */
+    cl_int error;            /* the first of work that nobody asks about */
+    bool freed;
+    TAILQ_ENTRY(node_lane) link; /* of the session's */
+};
+
+enum node_state { NODE_WAITS, NODE_GIVEN, NODE_DONE };
+
+/* Work of a lane; or a gate, which has none. */
+struct node_work {
+    struct node_object object;
+    enum node_state state;
+    struct tsl_remote_request request;
+    struct node_bytes *bytes;        /* which the request borrows from; NULL: nothing */
+    struct node_lane *lane;          /* a reference until it is done */
+    bool is_gate, lacks_data, stays; /* stays: later work may name it */
+    bool receiving;                  /* its data are being received: they stay where they are */
+    bool ended;                      /* the driver is through with it */
+    bool told;                       /* the driver tells its end, or told it */
+    cl_int status, failed;           /* failed: why it isn't done at all */
+    unsigned n_waits;
+    struct node_work **waits; /* references until it is done */
+    struct node_mem *mems[4]; /* references until it is done: dst, src, other, before */
+    struct node_kernel *kernel;
+    struct node_args *args;
+    void *data; /* heap: of a WRITE or READ */
+    size_t data_size;
+    struct tsl_fence *fence; /* the driver's, until it is done */
+    TAILQ_ENTRY(node_work) link;
+    struct node_work *next_event;
+    cl_int event_status;
+};
+
+/* A question that a thread of the crew answers. */
+struct node_job {
+    struct tsl_job job;
+    struct node_server *server;
+    struct node_session *session;
+    struct tsl_remote_request request;
+    struct node_bytes *bytes;
+    struct node_object *of, *made; /* a reference each; made: what the answer makes, by its number */
+    struct tsl_member *member;
+    cl_int status;
+    struct tsl_writer answer;
+    struct node_job *next;
+};
+
+TAILQ_HEAD(node_lanes, node_lane);
+
+/* One program. */
+struct node_session {
+    struct node_server *server;
+    uint32_t program;
+    bool closing;
+    unsigned n_jobs, n_receiving;
+    struct node_object *objects;
+    struct node_lanes lanes;
+    struct tsl_writer out;
+    struct node_work *expects; /* whose payload comes next; a reference */
+    uint32_t told_lost;        /* members of whose loss it knows, as bits */
+    struct node_session *next;
+};
+
+struct node_server {
+    struct node_out out;
+    unsigned n_members;
+    struct tsl_member *members[TSL_MAX_MEMBERS];
+    struct node_session *sessions;
+    uint64_t last_serial;
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t wake;
+    struct node_work *ended, **last_ended;
+    struct node_job *jobs;
+};
+
+/* object.c */
+struct node_object *node_find(struct node_session *session, uint64_t id, enum node_kind kind);
+/* Of that size, with one reference, in the session by its number. NULL: no memory, or the number is taken. */
+void *node_create(struct node_session *session, size_t size, enum node_kind kind, uint64_t id,
+                  struct tsl_member *member);
+void node_ref(struct node_object *object);
+void node_unref(struct node_object *object); /* NULL allowed */
+/* The program's reference, by number. False: there is none of that kind. */
+bool node_forget(struct node_session *session, uint64_t id, enum node_kind kind);
+void node_args_unref(struct node_args *args);
+struct node_bytes *node_bytes_ref(struct node_bytes *bytes);
+void node_bytes_unref(struct node_bytes *bytes);
+
+/* session.c */
+bool node_take_request(struct node_session *session, struct tsl_remote_request *request, struct node_bytes *bytes);
+void node_reply(struct node_session *session, const struct tsl_remote_reply *reply);
+void node_answer(struct node_session *session, uint32_t number, cl_int status, const void *data, size_t size);
+void node_finish_session(struct node_session *session);
+
+/* jobs.c */
+bool node_post_job(struct node_session *session, struct tsl_remote_request *request, struct node_bytes *bytes);
+void node_end_job(struct node_job *job);
+
+/* work.c */
+bool node_take_work(struct node_session *session, struct tsl_remote_request *request, struct node_bytes *bytes);
+bool node_take_gate(struct node_session *session, const struct tsl_remote_request *request);
+bool node_take_open(struct node_session *session, const struct tsl_remote_request *request);
+bool node_take_data(struct node_session *session, const struct tsl_remote_request *request);
+/* What can go on does. */
+void node_settle(struct node_session *session);
+void node_free_work(struct node_work *work);
+void node_flush(struct node_lane *lane);
+
+/* submit.c: gives it to the driver. */
+cl_int node_submit(struct node_work *work, const struct tsl_waits *waits);
+/* Is what it says sound, and are the memories there? Sets work->mems, kernel, args. False: the message makes no sense.
+ */
+bool node_check_work(struct node_work *work);
+
+#endif

@@ -1,0 +1,244 @@
+/* Questions that may take long, by threads of a crew: builds, kernels, what devices say of themselves. */
+#include "base/crew.h"
+#include "node/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct tsl_crew crew = TSL_CREW("tesela-node");
+
+/* ---- In the crew ------------------------------------------------------------------------------------------------- */
+
+static void answer_info(struct node_job *job)
+{
+    struct tsl_member *member = job->member;
+    size_t size = 0;
+    void *value;
+
+    job->status = member->driver->info(member->path, job->request.param, 0, NULL, &size);
+    value = job->status ? NULL : calloc(1, size + 1);
+    if (!job->status && !value)
+        job->status = CL_OUT_OF_HOST_MEMORY;
+    if (value && size)
+        job->status = member->driver->info(member->path, job->request.param, size, value, NULL);
+    if (!job->status)
+        tsl_write_raw(&job->answer, value, size);
+    free(value);
+}
+
+static void answer_formats(struct node_job *job)
+{
+    const struct tsl_driver *driver = job->member->driver;
+    struct tsl_format_query query = {.flags = job->request.flags, .type = job->request.param};
+    cl_uint n = 0;
+
+    if (!driver->image_formats)
+        return;
+    job->status = driver->image_formats(job->member, &query, &n);
+    query.formats = calloc(n + 1, sizeof(*query.formats));
+    query.n = n;
+    if (!job->status && query.formats && n)
+        job->status = driver->image_formats(job->member, &query, NULL);
+    if (!job->status && query.formats)
+        tsl_write_raw(&job->answer, query.formats, n * sizeof(*query.formats));
+    free(query.formats);
+}
+
+static void answer_build(struct node_job *job)
+{
+    const struct tsl_remote_build *build = &job->request.build;
+    const struct tsl_driver *driver = job->member->driver;
+    struct node_program *program = (struct node_program *)job->made;
+    struct tsl_program_input input = {.kind = (enum tsl_program_kind)build->kind,
+                                      .data = build->data,
+                                      .size = build->size,
+                                      .options = build->options,
+                                      .text = build->has_text ? build->text : NULL,
+                                      .text_size = build->text_size,
+                                      .text_options = build->text_options,
+                                      .n_specials = build->n_specials,
+                                      .specials = build->specials,
+                                      .foreign = build->foreign};
+    struct tsl_remote_built built = {.log = NULL};
+    size_t size = 0;
+
+    job->status = driver->build(job->member, &input, &program->program, &built.log);
+    if (job->status) {
+        program->program = NULL;
+    } else {
+        if (driver->program_kernels(program->program, &built.kernels))
+            built.kernels = NULL;
+        built.has_variables = driver->program_variables && driver->program_variables(program->program, &size);
+        built.variables_size = size;
+    }
+    tsl_remote_put_built(&job->answer, &built);
+    tsl_remote_built_finish(&built);
+}
+
+static void answer_binary(struct node_job *job)
+{
+    struct node_program *program = (struct node_program *)job->of;
+    void *data = NULL;
+    size_t size = 0;
+
+    job->status = job->member->driver->program_binary(program->program, &data, &size);
+    if (!job->status && data)
+        tsl_write_raw(&job->answer, data, size);
+    if (!job->status)
+        free(data);
+}
+
+static void answer_kernel(struct node_job *job)
+{
+    struct node_kernel *kernel = (struct node_kernel *)job->made;
+
+    job->status = job->member->driver->kernel_create(kernel->program->program, job->request.text, &kernel->kernel,
+                                                     &kernel->facts);
+    if (job->status)
+        kernel->kernel = NULL;
+    else
+        tsl_remote_put_facts(&job->answer, &kernel->facts);
+}
+
+static void answer_windows(struct node_job *job)
+{
+    struct node_kernel *kernel = (struct node_kernel *)job->of;
+    struct tsl_reader reader = tsl_reader_of(job->request.data, job->request.data_size);
+    struct tsl_kernel_facts facts;
+
+    if (!tsl_remote_get_facts(&reader, &facts)) {
+        job->status = CL_INVALID_VALUE;
+        return;
+    }
+    tsl_write_u8(&job->answer, job->member->driver->windows_ok(kernel->kernel, &facts));
+    tsl_kernel_facts_finish(&facts);
+}
+
+static void run(struct tsl_job *base)
+{
+    struct node_job *job = (struct node_job *)base;
+    struct node_server *server = job->server;
+
+    switch (job->request.kind) {
+    case TSL_REMOTE_INFO:
+        answer_info(job);
+        break;
+    case TSL_REMOTE_FORMATS:
+        answer_formats(job);
+        break;
+    case TSL_REMOTE_BUILD:
+        answer_build(job);
+        break;
+    case TSL_REMOTE_BINARY:
+        answer_binary(job);
+        break;
+    case TSL_REMOTE_KERNEL:
+        answer_kernel(job);
+        break;
+    case TSL_REMOTE_WINDOWS:
+        answer_windows(job);
+        break;
+    default:
+        tsl_write_u8(&job->answer, job->member->driver->can_combine && job->member->driver->can_combine(job->member));
+    }
+    pthread_mutex_lock(&server->lock);
+    job->next = server->jobs;
+    server->jobs = job;
+    pthread_cond_signal(&server->wake);
+    pthread_mutex_unlock(&server->lock);
+}
+
+/* ---- In the server's thread -------------------------------------------------------------------------------------- */
+
+/* What the question is about, and what its answer makes. */
+static bool find(struct node_job *job)
+{
+    struct tsl_remote_request *r = &job->request;
+    enum node_kind kind = r->kind == TSL_REMOTE_WINDOWS ? NODE_KERNEL : NODE_PROGRAM;
+
+    job->member = job->server->members[r->member];
+    if (r->kind == TSL_REMOTE_BINARY || r->kind == TSL_REMOTE_KERNEL || r->kind == TSL_REMOTE_WINDOWS) {
+        job->of = node_find(job->session, r->of, kind);
+        if (!job->of)
+            return false;
+        node_ref(job->of);
+        job->member = job->of->member;
+    }
+    if (r->kind == TSL_REMOTE_BUILD)
+        job->made = node_create(job->session, sizeof(struct node_program), NODE_PROGRAM, r->id, job->member);
+    else if (r->kind == TSL_REMOTE_KERNEL)
+        job->made = node_create(job->session, sizeof(struct node_kernel), NODE_KERNEL, r->id, job->member);
+    else
+        return true;
+    if (!job->made)
+        return false;
+    if (r->kind == TSL_REMOTE_KERNEL) {
+        ((struct node_kernel *)job->made)->program = (struct node_program *)job->of;
+        node_ref(job->of);
+    }
+    /* Nobody finds it before it is there. */
+    HASH_DELETE(hh, job->session->objects, job->made);
+    return true;
+}
+
+static void free_job(struct node_job *job)
+{
+    node_unref(job->of);
+    node_unref(job->made);
+    node_bytes_unref(job->bytes);
+    tsl_remote_request_finish(&job->request);
+    free(job->answer.data);
+    free(job);
+}
+
+bool node_post_job(struct node_session *session, struct tsl_remote_request *request, struct node_bytes *bytes)
+{
+    struct node_job *job = calloc(1, sizeof(*job));
+
+    if (!job)
+        return false;
+    job->job.run = run;
+    job->server = session->server;
+    job->session = session;
+    job->request = *request;
+    request->text = NULL;
+    request->build = (struct tsl_remote_build){.n_specials = 0};
+    job->bytes = node_bytes_ref(bytes);
+    if (!find(job) || !tsl_crew_post(&crew, &job->job)) {
+        free_job(job);
+        return false;
+    }
+    session->n_jobs++;
+    return true;
+}
+
+/* Of what was made while it was not there, the number may have been taken. */
+static void publish(struct node_job *job)
+{
+    struct node_object *same;
+
+    if (job->status || !job->made)
+        return;
+    HASH_FIND(hh, job->session->objects, &job->made->id, sizeof(job->made->id), same);
+    if (same) {
+        job->status = CL_INVALID_VALUE;
+        return;
+    }
+    HASH_ADD(hh, job->session->objects, id, sizeof(job->made->id), job->made);
+    node_ref(job->made);
+}
+
+void node_end_job(struct node_job *job)
+{
+    struct node_session *session = job->session;
+    struct node_kernel *kernel = job->request.kind == TSL_REMOTE_WINDOWS ? (struct node_kernel *)job->of : NULL;
+
+    session->n_jobs--;
+    publish(job);
+    if (job->answer.failed && !job->status)
+        job->status = CL_OUT_OF_HOST_MEMORY;
+    if (kernel && !job->status)
+        kernel->windows = job->answer.size == 1 && job->answer.data[0];
+    node_answer(session, job->request.answer, job->status, job->answer.data, job->answer.size);
+    free_job(job);
+}

@@ -1,0 +1,378 @@
+/*
+ * Work: when it is given to the driver, and when it has ended.
+ *
+ * A lane's work is given in order. What it waits for is named to the driver where that can wait for it; else (a gate,
+ * data that have not come, work that waits here itself, another driver's work) it waits here, and what is behind it in
+ * its lane with it. So any member has gates, whatever its driver can.
+ *
+ * Ends are told in order, too: work has ended when its lane's earlier work and all that it waits for have.
+ */
+#include "base/clock.h"
+#include "node/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* id 0: nobody names it. */
+static struct node_work *create(struct node_session *session, uint64_t id, struct tsl_member *member)
+{
+    struct node_work *work;
+
+    if (id)
+        return node_create(session, sizeof(*work), NODE_WORK, id, member);
+    work = calloc(1, sizeof(*work));
+    if (work)
+        work->object = (struct node_object){.kind = NODE_WORK, .refs = 1, .session = session, .member = member};
+    return work;
+}
+
+static void drop_uses(struct node_work *work)
+{
+    for (unsigned i = 0; i < work->n_waits; i++)
+        node_unref(&work->waits[i]->object);
+    for (unsigned i = 0; i < 4; i++)
+        if (work->mems[i])
+            node_unref(&work->mems[i]->object);
+    if (work->kernel)
+        node_unref(&work->kernel->object);
+    node_args_unref(work->args);
+    tsl_fence_unref(work->fence);
+    free(work->waits);
+    free(work->data);
+    node_bytes_unref(work->bytes);
+    tsl_remote_request_finish(&work->request);
+    memset(work->mems, 0, sizeof(work->mems));
+    work->n_waits = 0;
+    work->waits = NULL;
+    work->kernel = NULL;
+    work->args = NULL;
+    work->fence = NULL;
+    work->data = NULL;
+    work->bytes = NULL;
+}
+
+void node_free_work(struct node_work *work)
+{
+    drop_uses(work);
+    if (work->lane)
+        node_unref(&work->lane->object);
+    free(work);
+}
+
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
+
+static bool find_waits(struct node_work *work)
+{
+    struct tsl_remote_request *r = &work->request;
+
+    work->waits = r->n_waits ? calloc(r->n_waits, sizeof(*work->waits)) : NULL;
+    if (r->n_waits && !work->waits)
+        return false;
+    for (uint32_t i = 0; i < r->n_waits; i++) {
+        struct node_object *wait = node_find(work->object.session, r->waits[i], NODE_WORK);
+
+        if (!wait || wait == &work->object)
+            return false;
+        node_ref(wait);
+        work->waits[work->n_waits++] = (struct node_work *)wait;
+    }
+    return true;
+}
+
+static void append(struct node_lane *lane, struct node_work *work)
+{
+    work->lane = lane;
+    node_ref(&lane->object);
+    node_ref(&work->object); /* the lane's */
+    TAILQ_INSERT_TAIL(&lane->works, work, link);
+    if (!lane->next)
+        lane->next = work;
+}
+
+static void give_ready(struct node_lane *lane);
+
+bool node_take_work(struct node_session *session, struct tsl_remote_request *request, struct node_bytes *bytes)
+{
+    bool finishes = request->kind == TSL_REMOTE_FINISH;
+    struct node_lane *lane = (struct node_lane *)node_find(session, finishes ? request->id : request->lane, NODE_LANE);
+    struct node_work *work;
+
+    if (!lane || (!finishes && !request->id))
+        return false;
+    work = create(session, finishes ? 0 : request->id, lane->object.member);
+    if (!work)
+        return false;
+    work->request = *request;
+    request->waits = NULL;
+    request->args = NULL;
+    work->bytes = node_bytes_ref(bytes);
+    work->stays = request->named;
+    work->lacks_data = request->kind == TSL_REMOTE_WRITE && request->later;
+    if ((!finishes && !node_check_work(work)) || !find_waits(work)) {
+        if (work->object.id)
+            HASH_DELETE(hh, session->objects, &work->object);
+        node_unref(&work->object);
+        return false;
+    }
+    append(lane, work);
+    if (finishes)
+        node_unref(&work->object); /* Only its lane has it. */
+    give_ready(lane);
+    if (finishes)
+        node_flush(lane);
+    return true;
+}
+
+bool node_take_gate(struct node_session *session, const struct tsl_remote_request *request)
+{
+    struct node_work *gate =
+        node_create(session, sizeof(*gate), NODE_WORK, request->id, session->server->members[request->member]);
+
+    if (gate)
+        gate->is_gate = gate->stays = true;
+    return gate != NULL;
+}
+
+bool node_take_open(struct node_session *session, const struct tsl_remote_request *request)
+{
+    struct node_work *gate = (struct node_work *)node_find(session, request->id, NODE_WORK);
+
+    if (!gate || !gate->is_gate || gate->state == NODE_DONE || request->status > CL_COMPLETE)
+        return false;
+    gate->state = NODE_DONE;
+    gate->status = request->status;
+    return true;
+}
+
+/* ---- Data of a WRITE --------------------------------------------------------------------------------------------- */
+
+bool node_take_data(struct node_session *session, const struct tsl_remote_request *request)
+{
+    struct node_work *work = (struct node_work *)node_find(session, request->id, NODE_WORK);
+
+    if (!work || !work->lacks_data || work->data || session->expects || request->size != work->data_size)
+        return false;
+    work->data = malloc(work->data_size);
+    if (!work->data)
+        return false;
+    if (request->data_size == 0) {
+        node_ref(&work->object);
+        session->expects = work;
+        return true;
+    }
+    if (request->data_size != work->data_size)
+        return false;
+    memcpy(work->data, request->data, work->data_size);
+    work->lacks_data = false;
+    return true;
+}
+
+/* ---- Giving it to the driver ------------------------------------------------------------------------------------- */
+
+void node_flush(struct node_lane *lane)
+{
+    lane->object.member->driver->flush(lane->lane);
+}
+
+/* Sets why it must fail, if it must. */
+static bool is_ready(struct node_work *work)
+{
+    const struct tsl_driver *driver = work->object.member->driver;
+
+    if (work->lacks_data && !work->failed)
+        return false;
+    for (unsigned i = 0; i < work->n_waits; i++) {
+        struct node_work *wait = work->waits[i];
+
+        if ((wait->state == NODE_DONE && wait->status < 0) || (wait->state == NODE_GIVEN && wait->failed))
+            work->failed = work->failed ? work->failed : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        if (wait->state == NODE_DONE ||
+            (wait->state == NODE_GIVEN && wait->fence && driver->can_wait(work->object.member, wait->fence)))
+            continue;
+        if (wait->state == NODE_GIVEN && wait->lane)
+            node_flush(wait->lane);
+        return false;
+    }
+    return true;
+}
+
+/* From any thread. */
+static void note_end(void *arg, cl_int status)
+{
+    struct node_work *work = arg;
+    struct node_server *server = work->object.session->server;
+
+    pthread_mutex_lock(&server->lock);
+    work->event_status = status;
+    work->next_event = NULL;
+    *server->last_ended = work;
+    server->last_ended = &work->next_event;
+    pthread_cond_signal(&server->wake);
+    pthread_mutex_unlock(&server->lock);
+}
+
+static unsigned native_waits(const struct node_work *work, struct tsl_fence **fences)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < work->n_waits; i++)
+        if (work->waits[i]->state == NODE_GIVEN)
+            fences[n++] = work->waits[i]->fence;
+    return n;
+}
+
+static cl_int submit_mark(struct node_work *work, const struct tsl_waits *waits)
+{
+    return work->object.member->driver->mark(work->lane->lane, waits, &work->fence);
+}
+
+/* What must fail becomes a mark, which ends in its turn. */
+static void give(struct node_work *work)
+{
+    struct tsl_fence **fences = malloc((work->n_waits + 1) * sizeof(*fences));
+    struct tsl_waits waits = {fences ? native_waits(work, fences) : 0, fences};
+    bool is_mark = work->request.kind == TSL_REMOTE_MARK || work->request.kind == TSL_REMOTE_FINISH;
+    cl_int error = CL_SUCCESS;
+
+    if (!fences)
+        work->failed = CL_OUT_OF_HOST_MEMORY;
+    if (!work->failed && !is_mark)
+        work->failed = node_submit(work, &waits);
+    if (work->failed || is_mark)
+        error = submit_mark(work, &waits);
+    free(fences);
+    work->state = NODE_GIVEN;
+    if (error) {
+        work->failed = work->failed ? work->failed : error;
+        work->ended = true;
+        return;
+    }
+    node_ref(&work->object); /* the event's */
+    if (work->object.member->driver->fence_notify(work->fence, note_end, work)) {
+        note_end(work, work->object.member->driver->fence_wait(work->fence));
+    }
+}
+
+static void give_ready(struct node_lane *lane)
+{
+    while (lane->next && is_ready(lane->next)) {
+        struct node_work *work = lane->next;
+
+        lane->next = TAILQ_NEXT(work, link);
+        give(work);
+    }
+}
+
+/* ---- Ending ------------------------------------------------------------------------------------------------------ */
+
+static bool may_end(const struct node_work *work)
+{
+    for (unsigned i = 0; i < work->n_waits; i++)
+        if (work->waits[i]->state != NODE_DONE)
+            return false;
+    return work->ended;
+}
+
+static void send_read(struct node_work *work)
+{
+    struct node_session *session = work->object.session;
+    struct tsl_remote_reply reply = {.kind = TSL_REMOTE_READ_IS, .id = work->object.id, .size = work->data_size};
+
+    if (work->data_size <= TSL_REMOTE_INLINE) {
+        reply.data = work->data;
+        reply.data_size = work->data_size;
+        node_reply(session, &reply);
+        return;
+    }
+    node_reply(session, &reply);
+    if (session->closing)
+        return;
+    session->server->out.messages(session->server->out.arg, session->program, session->out.data, session->out.size);
+    session->out = (struct tsl_writer){.size = 0};
+    session->server->out.payload(session->server->out.arg, session->program, work->data, work->data_size);
+    work->data = NULL;
+}
+
+static void tell(struct node_work *work)
+{
+    struct node_session *session = work->object.session;
+    struct tsl_remote_reply reply = {.kind = TSL_REMOTE_DONE, .id = work->object.id, .status = work->status};
+    struct tsl_times times;
+
+    if (work->fence && !work->status && !work->object.member->driver->fence_times(work->fence, &times)) {
+        reply.has_times = true;
+        reply.start_ns = times.start_ns;
+        reply.end_ns = times.end_ns;
+    }
+    node_reply(session, &reply);
+}
+
+static void end_finish(struct node_work *work)
+{
+    struct node_lane *lane = work->lane;
+    cl_int error = lane->object.member->driver->finish(lane->lane);
+
+    error = error ? error : lane->error ? lane->error : work->status;
+    lane->error = CL_SUCCESS;
+    node_answer(work->object.session, work->request.answer, error, NULL, 0);
+}
+
+static void end_work(struct node_work *work)
+{
+    struct node_session *session = work->object.session;
+    struct node_lane *lane = work->lane;
+
+    work->state = NODE_DONE;
+    work->status = work->failed ? work->failed : work->status;
+    if (work->request.kind == TSL_REMOTE_FINISH)
+        end_finish(work);
+    if (work->request.kind == TSL_REMOTE_READ && !work->status)
+        send_read(work);
+    if (work->request.kind == TSL_REMOTE_WRITE && work->request.later)
+        node_reply(session, &(struct tsl_remote_reply){.kind = TSL_REMOTE_TAKEN, .size = work->data_size});
+    if (work->request.tell)
+        tell(work);
+    else if (work->status && !lane->error)
+        lane->error = work->status;
+    TAILQ_REMOVE(&lane->works, work, link);
+    drop_uses(work);
+    work->lane = NULL;
+    if (!work->stays && work->object.id)
+        node_forget(session, work->object.id, NODE_WORK);
+    node_unref(&work->object);
+    node_unref(&lane->object);
+}
+
+/* True: something has changed that others may wait for. */
+static bool settle_lane(struct node_lane *lane)
+{
+    struct node_work *first, *next = lane->next;
+    bool changed = false;
+
+    while ((first = TAILQ_FIRST(&lane->works)) && first->state == NODE_GIVEN && may_end(first)) {
+        end_work(first);
+        changed = true;
+    }
+    give_ready(lane);
+    if (lane->next == next)
+        return changed;
+    /* It has waited here, and its flush may be over. */
+    node_flush(lane);
+    return true;
+}
+
+void node_settle(struct node_session *session)
+{
+    struct node_lane *lane, *next;
+    bool changed;
+
+    do {
+        changed = false;
+        for (lane = TAILQ_FIRST(&session->lanes); lane; lane = next) {
+            node_ref(&lane->object);
+            changed = settle_lane(lane) || changed;
+            next = TAILQ_NEXT(lane, link);
+            node_unref(&lane->object);
+        }
+    } while (changed);
+}

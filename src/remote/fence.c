@@ -1,0 +1,187 @@
+/* Fences and gates, as the program sees them. */
+#include "remote/internal.h"
+
+#include <stdlib.h>
+
+struct remote_fence *remote_fence_of(const struct tsl_fence *fence)
+{
+    return (struct remote_fence *)fence;
+}
+
+static struct remote_fence *create_locked(struct remote_member *member)
+{
+    struct remote_fence *fence = calloc(1, sizeof(*fence));
+    struct remote_connection *c = member->node->connection;
+
+    if (!fence)
+        return NULL;
+    fence->base.driver = &tsl_remote_driver;
+    fence->base.member = &member->base;
+    atomic_init(&fence->base.refs, 1);
+    atomic_init(&fence->status, CL_SUBMITTED);
+    fence->id = remote_new_id_locked(c);
+    fence->node = member->node;
+    return fence;
+}
+
+struct remote_fence *remote_fence_create_locked(struct remote_lane *lane)
+{
+    struct remote_fence *fence = create_locked(remote_member_of(lane->base.member));
+
+    if (!fence)
+        return NULL;
+    struct remote_connection *c = fence->node->connection;
+    fence->lane_id = lane->id;
+    fence->profile = lane->profile;
+    fence->sent_ns = tsl_clock_ns();
+    fence->on_way = true;
+    tsl_fence_ref(&fence->base);
+    HASH_ADD(hh, c->by_id, id, sizeof(fence->id), fence);
+    TAILQ_INSERT_TAIL(&c->fences, fence, link);
+    return fence;
+}
+
+void remote_end_locked(struct remote_fence *fence, cl_int status)
+{
+    struct remote_connection *c = fence->node->connection;
+
+    if (fence->on_way) {
+        HASH_DELETE(hh, c->by_id, fence);
+        TAILQ_REMOVE(&c->fences, fence, link);
+        fence->on_way = false;
+    }
+    /* Release: the times, and bytes that a READ brought, are there. */
+    atomic_store_explicit(&fence->status, status, memory_order_release);
+    pthread_cond_broadcast(&c->changed);
+}
+
+/* It has ended, so nobody adds to the lists any more. */
+void remote_tell(struct remote_fence *fence)
+{
+    cl_int status = atomic_load(&fence->status);
+
+    for (unsigned i = 0; i < fence->notes.n; i++)
+        TSL_SMALL_AT(&fence->notes, i)->fn(TSL_SMALL_AT(&fence->notes, i)->arg, status);
+    for (unsigned i = 0; i < fence->waits.n; i++)
+        tsl_fence_unref(&(*TSL_SMALL_AT(&fence->waits, i))->base);
+    TSL_SMALL_FINISH(&fence->notes);
+    TSL_SMALL_FINISH(&fence->waits);
+    tsl_fence_unref(&fence->base);
+}
+
+cl_int remote_fence_status(struct tsl_fence *fence)
+{
+    return atomic_load_explicit(&remote_fence_of(fence)->status, memory_order_acquire);
+}
+
+cl_int remote_fence_wait(struct tsl_fence *fence)
+{
+    struct remote_fence *f = remote_fence_of(fence);
+    struct remote_connection *c = f->node->connection;
+    cl_int status = remote_fence_status(fence);
+
+    if (status <= CL_COMPLETE)
+        return status;
+    remote_lock(c);
+    if (f->on_way && !f->node->lost)
+        remote_say_locked(f->node, &(struct tsl_remote_request){.kind = TSL_REMOTE_FLUSH, .id = f->lane_id});
+    remote_send_locked(f->node);
+    while ((status = atomic_load(&f->status)) > CL_COMPLETE)
+        pthread_cond_wait(&c->changed, &c->lock);
+    remote_unlock(c);
+    return status;
+}
+
+cl_int remote_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg)
+{
+    struct remote_fence *f = remote_fence_of(fence);
+    struct remote_note note = {fn, arg};
+    bool noted = true;
+    cl_int status;
+
+    remote_lock(f->node->connection);
+    status = atomic_load(&f->status);
+    if (status > CL_COMPLETE)
+        noted = TSL_SMALL_PUSH(&f->notes, note);
+    remote_unlock(f->node->connection);
+    if (status <= CL_COMPLETE)
+        fn(arg, status);
+    return noted ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+cl_int remote_fence_times(struct tsl_fence *fence, struct tsl_times *times)
+{
+    struct remote_fence *f = remote_fence_of(fence);
+
+    if (!f->profile || remote_fence_status(fence) > CL_COMPLETE || !f->has_times)
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    *times = f->times;
+    return CL_SUCCESS;
+}
+
+void remote_fence_free(struct tsl_fence *fence)
+{
+    struct remote_fence *f = remote_fence_of(fence);
+    struct remote_connection *c = f->node->connection;
+
+    remote_lock(c);
+    if (!f->node->lost)
+        remote_say_locked(f->node, &(struct tsl_remote_request){.kind = TSL_REMOTE_FENCE_FREE, .id = f->id});
+    remote_unlock(c);
+    free(f);
+}
+
+/* What another node's work is to wait for goes by way of the core. */
+bool remote_can_wait(struct tsl_member *member, const struct tsl_fence *fence)
+{
+    return fence->driver == &tsl_remote_driver && remote_fence_of(fence)->node == remote_member_of(member)->node;
+}
+
+cl_int remote_gate_create(struct tsl_member *member, struct tsl_fence **gate)
+{
+    struct remote_member *m = remote_member_of(member);
+    struct remote_fence *fence;
+
+    remote_lock(m->node->connection);
+    fence = create_locked(m);
+    if (fence) {
+        fence->is_gate = fence->held = true;
+        tsl_fence_ref(&fence->base);
+        remote_say_locked(
+            m->node, &(struct tsl_remote_request){.kind = TSL_REMOTE_GATE, .id = fence->id, .member = m->path->index});
+    }
+    remote_unlock(m->node->connection);
+    if (!fence)
+        return CL_OUT_OF_HOST_MEMORY;
+    *gate = &fence->base;
+    return CL_SUCCESS;
+}
+
+cl_int remote_gate_open(struct tsl_fence *gate, cl_int status)
+{
+    struct remote_fence *f = remote_fence_of(gate);
+    struct remote_connection *c = f->node->connection;
+    bool lost;
+
+    if (!f->is_gate || status > CL_COMPLETE)
+        return CL_INVALID_VALUE;
+    remote_lock(c);
+    if (atomic_load(&f->status) <= CL_COMPLETE) {
+        remote_unlock(c);
+        return CL_INVALID_OPERATION;
+    }
+    lost = f->node->lost;
+    if (!lost) {
+        remote_say_locked(f->node,
+                          &(struct tsl_remote_request){.kind = TSL_REMOTE_OPEN, .id = f->id, .status = status});
+        remote_send_locked(f->node);
+    }
+    remote_end_locked(f, status);
+    remote_unlock(c);
+    remote_tell(f);
+    if (lost) {
+        remote_lock(c);
+        remote_end_lost_unlock(c);
+    }
+    return CL_SUCCESS;
+}

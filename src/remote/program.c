@@ -1,0 +1,196 @@
+/* Programs and kernels: questions to the node, which compiles. */
+#include "remote/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void describe(struct tsl_remote_build *build, const struct tsl_program_input *input)
+{
+    *build = (struct tsl_remote_build){.kind = input->kind,
+                                       .foreign = input->foreign,
+                                       .data = input->data,
+                                       .size = input->size,
+                                       .options = (char *)input->options,
+                                       .has_text = input->text != NULL,
+                                       .text = input->text,
+                                       .text_size = input->text_size,
+                                       .text_options = (char *)input->text_options,
+                                       .n_specials = input->n_specials,
+                                       .specials = (struct tsl_program_special *)input->specials};
+    if (build->has_text && !build->text_options)
+        build->text_options = (char *)"";
+}
+
+static cl_int finish_build(struct remote_program *program, struct tsl_remote_built *built, cl_int error, char **log)
+{
+    *log = built->log ? built->log : strdup("");
+    built->log = NULL;
+    program->kernels = built->kernels;
+    built->kernels = NULL;
+    program->has_variables = built->has_variables;
+    program->variables_size = (size_t)built->variables_size;
+    return *log ? error : CL_OUT_OF_HOST_MEMORY;
+}
+
+cl_int remote_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
+                    char **log)
+{
+    struct remote_member *m = remote_member_of(member);
+    struct tsl_remote_request request = {.kind = TSL_REMOTE_BUILD, .member = m->path->index};
+    struct remote_program *made = calloc(1, sizeof(*made));
+    struct tsl_remote_built built = {.log = NULL};
+    struct tsl_reader reader;
+    void *data = NULL;
+    size_t size = 0;
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    if (made) {
+        describe(&request.build, input);
+        made->base.member = member;
+        remote_lock(m->node->connection);
+        request.id = made->id = remote_new_id_locked(m->node->connection);
+        remote_unlock(m->node->connection);
+        error = remote_ask(m->node, &request, &data, &size);
+        reader = tsl_reader_of(data, size);
+        if (data && !tsl_remote_get_built(&reader, &built) && !error)
+            error = CL_OUT_OF_RESOURCES;
+        error = finish_build(made, &built, error, log);
+    } else {
+        *log = strdup("");
+    }
+    free(data);
+    if (!error) {
+        *program = &made->base;
+        return CL_SUCCESS;
+    }
+    if (made)
+        free(made->kernels);
+    free(made);
+    return error;
+}
+
+cl_int remote_program_binary(struct tsl_dprogram *program, void **data, size_t *size)
+{
+    struct remote_program *p = (struct remote_program *)program;
+    struct tsl_remote_request request = {.kind = TSL_REMOTE_BINARY, .of = p->id};
+    cl_int error = remote_ask(remote_member_of(program->member)->node, &request, data, size);
+
+    if (error || *size == 0) {
+        free(*data);
+        *data = NULL;
+        *size = 0;
+    }
+    return error;
+}
+
+static void say_free(struct tsl_member *member, enum tsl_remote_request_kind kind, uint64_t id)
+{
+    struct remote_node *node = remote_member_of(member)->node;
+
+    remote_lock(node->connection);
+    if (!node->lost)
+        remote_say_locked(node, &(struct tsl_remote_request){.kind = kind, .id = id});
+    remote_unlock(node->connection);
+}
+
+void remote_program_free(struct tsl_dprogram *program)
+{
+    struct remote_program *p = (struct remote_program *)program;
+
+    say_free(program->member, TSL_REMOTE_PROGRAM_FREE, p->id);
+    free(p->kernels);
+    free(p);
+}
+
+bool remote_program_variables(struct tsl_dprogram *program, size_t *size)
+{
+    const struct remote_program *p = (const struct remote_program *)program;
+
+    *size = p->variables_size;
+    return p->has_variables;
+}
+
+cl_int remote_program_kernels(struct tsl_dprogram *program, char **names)
+{
+    const struct remote_program *p = (const struct remote_program *)program;
+
+    *names = strdup(p->kernels ? p->kernels : "");
+    return *names ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+cl_int remote_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
+                            struct tsl_kernel_facts *facts)
+{
+    struct remote_program *p = (struct remote_program *)program;
+    struct remote_node *node = remote_member_of(program->member)->node;
+    struct tsl_remote_request request = {.kind = TSL_REMOTE_KERNEL, .of = p->id, .text = (char *)name};
+    struct remote_kernel *made = calloc(1, sizeof(*made));
+    struct tsl_reader reader;
+    void *data;
+    size_t size;
+    cl_int error;
+
+    if (!made)
+        return CL_OUT_OF_HOST_MEMORY;
+    made->base.program = program;
+    remote_lock(node->connection);
+    request.id = made->id = remote_new_id_locked(node->connection);
+    remote_unlock(node->connection);
+    error = remote_ask(node, &request, &data, &size);
+    reader = tsl_reader_of(data, size);
+    if (!error && !tsl_remote_get_facts(&reader, facts)) {
+        say_free(program->member, TSL_REMOTE_KERNEL_FREE, made->id);
+        error = CL_OUT_OF_RESOURCES;
+    }
+    free(data);
+    if (error)
+        free(made);
+    else
+        *kernel = &made->base;
+    return error;
+}
+
+void remote_kernel_free(struct tsl_dkernel *kernel)
+{
+    struct remote_kernel *k = (struct remote_kernel *)kernel;
+
+    say_free(kernel->program->member, TSL_REMOTE_KERNEL_FREE, k->id);
+    free(k);
+}
+
+bool remote_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts)
+{
+    struct tsl_remote_request request = {.kind = TSL_REMOTE_WINDOWS, .of = ((struct remote_kernel *)kernel)->id};
+    struct tsl_writer writer = {.size = 0};
+    void *data = NULL;
+    size_t size = 0;
+    bool ok = false;
+
+    tsl_remote_put_facts(&writer, facts);
+    request.data = writer.data;
+    request.data_size = writer.size;
+    if (!writer.failed && !remote_ask(remote_member_of(kernel->program->member)->node, &request, &data, &size))
+        ok = size == 1 && *(const char *)data;
+    free(data);
+    free(writer.data);
+    return ok;
+}
+
+bool remote_can_combine(struct tsl_member *member)
+{
+    struct remote_member *m = remote_member_of(member);
+    struct tsl_remote_request request = {.kind = TSL_REMOTE_CAN_COMBINE, .member = m->path->index};
+    void *data = NULL;
+    size_t size = 0;
+    bool can;
+
+    pthread_mutex_lock(&m->asking);
+    if (m->combines < 0) {
+        m->combines =
+            m->path->is.combines && !remote_ask(m->node, &request, &data, &size) && size == 1 && *(const char *)data;
+        free(data);
+    }
+    can = m->combines > 0;
+    pthread_mutex_unlock(&m->asking);
+    return can;
+}

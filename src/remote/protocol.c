@@ -1,0 +1,521 @@
+/*
+ * Frames, requests and replies as bytes. One function for each part of a message does both directions, so that what is
+ * written and what is read can't differ.
+ */
+#include "remote/protocol.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One of the two. */
+struct codec {
+    struct tsl_writer *writer;
+    struct tsl_reader *reader;
+};
+
+static void code_u8(const struct codec *c, uint8_t *value)
+{
+    if (c->writer)
+        tsl_write_u8(c->writer, *value);
+    else
+        *value = tsl_read_u8(c->reader);
+}
+
+static void code_bool(const struct codec *c, bool *value)
+{
+    if (c->writer)
+        tsl_write_u8(c->writer, *value);
+    else
+        *value = tsl_read_bool(c->reader);
+}
+
+static void code_u32(const struct codec *c, uint32_t *value)
+{
+    if (c->writer)
+        tsl_write_u32(c->writer, *value);
+    else
+        *value = tsl_read_u32(c->reader);
+}
+
+static void code_status(const struct codec *c, cl_int *value)
+{
+    uint32_t bits = (uint32_t)*value;
+
+    code_u32(c, &bits);
+    *value = (cl_int)bits;
+}
+
+static void code_u64(const struct codec *c, uint64_t *value)
+{
+    if (c->writer)
+        tsl_write_u64(c->writer, *value);
+    else
+        *value = tsl_read_u64(c->reader);
+}
+
+static void code_size(const struct codec *c, size_t *value)
+{
+    uint64_t wide = *value;
+
+    code_u64(c, &wide);
+    *value = (size_t)wide;
+}
+
+/* Read: borrowed. */
+static void code_blob(const struct codec *c, const void **data, size_t *size)
+{
+    if (c->writer)
+        tsl_write_blob(c->writer, *data, *size);
+    else
+        *data = tsl_read_blob(c->reader, size);
+}
+
+/* Read: heap. */
+static void code_text(const struct codec *c, char **text)
+{
+    if (c->writer)
+        tsl_write_text(c->writer, *text);
+    else
+        *text = tsl_read_text(c->reader);
+}
+
+static void fail_unless(const struct codec *c, bool sound)
+{
+    if (c->reader && !sound)
+        c->reader->failed = true;
+}
+
+/* The number of items of at least item_size bytes; read: room for them is made, and *n is 0 after a failure. */
+static void code_list(const struct codec *c, uint32_t *n, void **items, size_t wire_size, size_t size, uint32_t max)
+{
+    if (c->writer) {
+        tsl_write_u32(c->writer, *n);
+        return;
+    }
+    *n = tsl_read_count(c->reader, wire_size);
+    *items = *n && *n <= max ? calloc(*n, size) : NULL;
+    if (*n && !*items) {
+        c->reader->failed = true;
+        *n = 0;
+    }
+}
+
+/* ---- Requests ---------------------------------------------------------------------------------------------------- */
+
+static void code_place(const struct codec *c, struct tsl_remote_place *place)
+{
+    code_u64(c, &place->mem);
+    code_u64(c, &place->offset);
+    code_u64(c, &place->row_pitch);
+    code_u64(c, &place->slice_pitch);
+}
+
+static void code_side(const struct codec *c, struct tsl_remote_place *place)
+{
+    code_u64(c, &place->mem);
+    code_u64(c, &place->offset);
+}
+
+static void code_region(const struct codec *c, uint64_t region[3])
+{
+    for (unsigned d = 0; d < 3; d++)
+        code_u64(c, &region[d]);
+}
+
+static void code_work(const struct codec *c, struct tsl_remote_request *r)
+{
+    code_u64(c, &r->lane);
+    code_bool(c, &r->named);
+    code_bool(c, &r->tell);
+    code_list(c, &r->n_waits, (void **)&r->waits, sizeof(uint64_t), sizeof(uint64_t), TSL_REMOTE_MAX_WAITS);
+    for (uint32_t i = 0; i < r->n_waits; i++)
+        code_u64(c, &r->waits[i]);
+}
+
+static void code_image(const struct codec *c, struct tsl_image_desc *image)
+{
+    code_u32(c, &image->format.image_channel_order);
+    code_u32(c, &image->format.image_channel_data_type);
+    code_u32(c, &image->type);
+    code_size(c, &image->width);
+    code_size(c, &image->height);
+    code_size(c, &image->depth);
+    code_size(c, &image->array_size);
+    code_size(c, &image->element_size);
+    code_size(c, &image->row_pitch);
+    code_size(c, &image->slice_pitch);
+}
+
+static void code_window(const struct codec *c, struct tsl_window *window)
+{
+    code_u32(c, &window->work_dim);
+    fail_unless(c, window->work_dim >= 1 && window->work_dim <= 3);
+    for (unsigned d = 0; d < 3; d++) {
+        code_size(c, &window->global_offset[d]);
+        code_size(c, &window->global_size[d]);
+        code_size(c, &window->local_size[d]);
+        code_size(c, &window->group_begin[d]);
+        code_size(c, &window->group_count[d]);
+    }
+    code_bool(c, &window->whole);
+}
+
+static void code_arg(const struct codec *c, struct tsl_remote_arg *arg)
+{
+    uint8_t kind = (uint8_t)arg->kind;
+    size_t size = arg->kind == TSL_ARG_VALUE || arg->kind == TSL_ARG_SAMPLER ? arg->size : 0;
+
+    code_u8(c, &kind);
+    fail_unless(c, kind > TSL_ARG_UNSET && kind < TSL_ARG_SVM);
+    arg->kind = (enum tsl_arg_kind)kind;
+    code_u64(c, &arg->mem);
+    code_u64(c, &arg->size);
+    code_blob(c, &arg->value, &size);
+    if (kind == TSL_ARG_VALUE || kind == TSL_ARG_SAMPLER)
+        fail_unless(c, size == arg->size && (kind == TSL_ARG_VALUE || size == sizeof(struct tsl_sampler_desc)));
+    code_bool(c, &arg->has_part);
+    if (arg->has_part) {
+        uint64_t shift = (uint64_t)arg->part.shift;
+
+        code_u64(c, &shift);
+        arg->part.shift = (int64_t)shift;
+        code_size(c, &arg->part.size);
+    }
+}
+
+/* The least bytes of an argument in a message. */
+#define MIN_ARG_SIZE (1 + 8 + 8 + 4 + 1)
+
+static void code_launch(const struct codec *c, struct tsl_remote_request *r)
+{
+    code_u64(c, &r->of);
+    code_window(c, &r->window);
+    code_bool(c, &r->has_args);
+    if (!r->has_args)
+        return;
+    code_list(c, &r->n_args, (void **)&r->args, MIN_ARG_SIZE, sizeof(r->args[0]), TSL_REMOTE_MAX_ARGS);
+    for (uint32_t i = 0; i < r->n_args; i++)
+        code_arg(c, &r->args[i]);
+}
+
+static void code_special(const struct codec *c, struct tsl_program_special *special)
+{
+    uint64_t value = special->value;
+
+    code_u32(c, &special->id);
+    code_size(c, &special->size);
+    code_u64(c, &value);
+    special->value = value;
+    fail_unless(c, special->size <= sizeof(special->value));
+}
+
+static void code_build(const struct codec *c, struct tsl_remote_build *build)
+{
+    code_u32(c, &build->kind);
+    fail_unless(c, build->kind <= TSL_PROGRAM_BUILTIN);
+    code_bool(c, &build->foreign);
+    code_blob(c, &build->data, &build->size);
+    code_text(c, &build->options);
+    fail_unless(c, build->options != NULL);
+    code_bool(c, &build->has_text);
+    if (build->has_text) {
+        code_blob(c, &build->text, &build->text_size);
+        code_text(c, &build->text_options);
+        fail_unless(c, build->text_options != NULL);
+    }
+    code_list(c, &build->n_specials, (void **)&build->specials, 20, sizeof(build->specials[0]), TSL_REMOTE_MAX_ARGS);
+    for (uint32_t i = 0; i < build->n_specials; i++)
+        code_special(c, &build->specials[i]);
+}
+
+static void code_combine(const struct codec *c, struct tsl_remote_request *r)
+{
+    code_side(c, &r->dst);
+    code_side(c, &r->src);
+    code_side(c, &r->other);
+    code_side(c, &r->before);
+    code_u64(c, &r->size);
+    code_u32(c, &r->width);
+    code_u32(c, &r->how);
+    fail_unless(c, r->how < TSL_N_COMBINE_HOWS && (r->width == 1 || r->width == 2 || r->width == 4 || r->width == 8));
+}
+
+static void code_transfer(const struct codec *c, struct tsl_remote_request *r)
+{
+    if (r->kind == TSL_REMOTE_COMBINE) {
+        code_combine(c, r);
+        return;
+    }
+    if (r->kind != TSL_REMOTE_READ)
+        code_place(c, &r->dst);
+    if (r->kind == TSL_REMOTE_COPY || r->kind == TSL_REMOTE_READ)
+        code_place(c, &r->src);
+    code_region(c, r->region);
+    code_bool(c, &r->loose);
+    code_bool(c, &r->later);
+    if (r->kind == TSL_REMOTE_WRITE || r->kind == TSL_REMOTE_FILL)
+        code_blob(c, &r->data, &r->data_size);
+}
+
+/* What makes, frees and asks has these few numbers in common. */
+static void code_object(const struct codec *c, struct tsl_remote_request *r)
+{
+    code_u32(c, &r->member);
+    code_u64(c, &r->of);
+    code_u64(c, &r->offset);
+    code_u64(c, &r->size);
+    code_u64(c, &r->flags);
+    code_u32(c, &r->param);
+    code_status(c, &r->status);
+    if (r->kind == TSL_REMOTE_IMAGE || r->kind == TSL_REMOTE_IMAGE_OF)
+        code_image(c, &r->image);
+    if (r->kind == TSL_REMOTE_DATA || r->kind == TSL_REMOTE_WINDOWS)
+        code_blob(c, &r->data, &r->data_size);
+    if (r->kind == TSL_REMOTE_KERNEL) {
+        code_text(c, &r->text);
+        fail_unless(c, r->text != NULL);
+    }
+    if (r->kind == TSL_REMOTE_BUILD)
+        code_build(c, &r->build);
+}
+
+static void code_request(const struct codec *c, struct tsl_remote_request *r)
+{
+    uint8_t kind = (uint8_t)r->kind;
+
+    code_u8(c, &kind);
+    fail_unless(c, kind >= TSL_REMOTE_MEMBERS && kind <= TSL_REMOTE_LAST_REQUEST);
+    r->kind = (enum tsl_remote_request_kind)kind;
+    code_u32(c, &r->answer);
+    code_u64(c, &r->id);
+    if (!tsl_remote_is_work(r->kind)) {
+        code_object(c, r);
+        return;
+    }
+    code_work(c, r);
+    if (r->kind == TSL_REMOTE_LAUNCH)
+        code_launch(c, r);
+    else if (r->kind != TSL_REMOTE_MARK)
+        code_transfer(c, r);
+}
+
+/* A message is its length in four bytes, and itself. */
+static size_t begin(struct tsl_writer *writer)
+{
+    size_t at = writer->size;
+
+    tsl_write_u32(writer, 0);
+    return at;
+}
+
+static void end(struct tsl_writer *writer, size_t at)
+{
+    if (writer->failed)
+        return;
+    if (writer->size - at - 4 > TSL_REMOTE_MAX_FRAME)
+        writer->failed = true;
+    else
+        tsl_write_u32_at(writer, at, (uint32_t)(writer->size - at - 4));
+}
+
+void tsl_remote_put_request(struct tsl_writer *writer, const struct tsl_remote_request *request)
+{
+    struct tsl_remote_request copy = *request; /* A writer changes nothing; the codec takes what it may change. */
+    size_t at = begin(writer);
+
+    code_request(&(struct codec){.writer = writer}, &copy);
+    end(writer, at);
+}
+
+bool tsl_remote_get_request(struct tsl_reader *reader, struct tsl_remote_request *request)
+{
+    size_t size;
+    const void *body = tsl_read_blob(reader, &size);
+    struct tsl_reader message = tsl_reader_of(body, size);
+
+    memset(request, 0, sizeof(*request));
+    if (reader->failed)
+        return false;
+    code_request(&(struct codec){.reader = &message}, request);
+    if (tsl_read_end(&message))
+        return true;
+    tsl_remote_request_finish(request);
+    reader->failed = true;
+    return false;
+}
+
+void tsl_remote_request_finish(struct tsl_remote_request *request)
+{
+    free(request->waits);
+    free(request->args);
+    free(request->text);
+    free(request->build.options);
+    free(request->build.text_options);
+    free(request->build.specials);
+    request->waits = NULL;
+    request->args = NULL;
+    request->text = NULL;
+    request->build = (struct tsl_remote_build){.n_specials = 0};
+}
+
+/* ---- Replies ----------------------------------------------------------------------------------------------------- */
+
+static void code_reply(const struct codec *c, struct tsl_remote_reply *r)
+{
+    uint8_t kind = (uint8_t)r->kind;
+
+    code_u8(c, &kind);
+    fail_unless(c, kind >= TSL_REMOTE_DONE && kind <= TSL_REMOTE_LAST_REPLY);
+    r->kind = (enum tsl_remote_reply_kind)kind;
+    code_u64(c, &r->id);
+    code_status(c, &r->status);
+    code_u64(c, &r->now_ns);
+    if (r->kind == TSL_REMOTE_DONE) {
+        code_bool(c, &r->has_times);
+        fail_unless(c, r->status <= CL_COMPLETE);
+        if (r->has_times) {
+            code_u64(c, &r->start_ns);
+            code_u64(c, &r->end_ns);
+        }
+        return;
+    }
+    code_u64(c, &r->size);
+    code_blob(c, &r->data, &r->data_size);
+}
+
+void tsl_remote_put_reply(struct tsl_writer *writer, const struct tsl_remote_reply *reply)
+{
+    struct tsl_remote_reply copy = *reply;
+    size_t at = begin(writer);
+
+    code_reply(&(struct codec){.writer = writer}, &copy);
+    end(writer, at);
+}
+
+bool tsl_remote_get_reply(struct tsl_reader *reader, struct tsl_remote_reply *reply)
+{
+    size_t size;
+    const void *body = tsl_read_blob(reader, &size);
+    struct tsl_reader message = tsl_reader_of(body, size);
+
+    memset(reply, 0, sizeof(*reply));
+    if (reader->failed)
+        return false;
+    code_reply(&(struct codec){.reader = &message}, reply);
+    if (!tsl_read_end(&message))
+        reader->failed = true;
+    return !reader->failed;
+}
+
+/* ---- Members ----------------------------------------------------------------------------------------------------- */
+
+static void code_identity(const struct codec *c, struct tsl_identity *is)
+{
+    code_bool(c, &is->has_uuid);
+    for (unsigned i = 0; i < CL_UUID_SIZE_KHR; i++)
+        code_u8(c, &is->uuid[i]);
+    code_bool(c, &is->has_pci);
+    code_u32(c, &is->pci_domain);
+    code_u32(c, &is->pci_bus);
+    code_u32(c, &is->pci_device);
+    code_u32(c, &is->pci_function);
+    code_bool(c, &is->is_host_cpu);
+    code_bool(c, &is->has_numa);
+    code_u32(c, &is->numa_node);
+    code_u64(c, &is->host_id);
+}
+
+static void code_caps(const struct codec *c, struct tsl_member_caps *caps)
+{
+    uint64_t speed;
+
+    code_bool(c, &caps->gates_ahead);
+    code_bool(c, &caps->profiles);
+    code_bool(c, &caps->takes_parts);
+    code_bool(c, &caps->access_holds);
+    code_bool(c, &caps->no_views_of_parts);
+    code_u64(c, &caps->memory_size);
+    code_u64(c, &caps->max_alloc_size);
+    code_size(c, &caps->base_align);
+    memcpy(&speed, &caps->speed, sizeof(speed));
+    code_u64(c, &speed);
+    memcpy(&caps->speed, &speed, sizeof(speed));
+    fail_unless(c, caps->speed > 0 && caps->base_align > 0 && caps->base_align <= 4096);
+}
+
+static void code_member(const struct codec *c, struct tsl_remote_member *m)
+{
+    code_text(c, &m->driver);
+    code_text(c, &m->id);
+    code_text(c, &m->platform_name);
+    code_text(c, &m->device_name);
+    code_text(c, &m->driver_version);
+    fail_unless(c, m->driver && m->id && m->platform_name && m->device_name && m->driver_version);
+    code_u64(c, &m->type);
+    code_identity(c, &m->identity);
+    code_caps(c, &m->caps);
+    code_bool(c, &m->windows);
+    code_bool(c, &m->combines);
+    code_bool(c, &m->images);
+    code_bool(c, &m->variables);
+    code_u32(c, &m->peers);
+}
+
+void tsl_remote_put_member(struct tsl_writer *writer, const struct tsl_remote_member *member)
+{
+    struct tsl_remote_member copy = *member;
+
+    code_member(&(struct codec){.writer = writer}, &copy);
+}
+
+bool tsl_remote_get_member(struct tsl_reader *reader, struct tsl_remote_member *member)
+{
+    memset(member, 0, sizeof(*member));
+    code_member(&(struct codec){.reader = reader}, member);
+    if (!reader->failed)
+        return true;
+    tsl_remote_member_finish(member);
+    return false;
+}
+
+void tsl_remote_member_finish(struct tsl_remote_member *member)
+{
+    free(member->driver);
+    free(member->id);
+    free(member->platform_name);
+    free(member->device_name);
+    free(member->driver_version);
+    memset(member, 0, sizeof(*member));
+}
+
+static void code_built(const struct codec *c, struct tsl_remote_built *built)
+{
+    code_text(c, &built->log);
+    code_text(c, &built->kernels);
+    code_bool(c, &built->has_variables);
+    code_u64(c, &built->variables_size);
+}
+
+void tsl_remote_put_built(struct tsl_writer *writer, const struct tsl_remote_built *built)
+{
+    struct tsl_remote_built copy = *built;
+
+    code_built(&(struct codec){.writer = writer}, &copy);
+}
+
+bool tsl_remote_get_built(struct tsl_reader *reader, struct tsl_remote_built *built)
+{
+    memset(built, 0, sizeof(*built));
+    code_built(&(struct codec){.reader = reader}, built);
+    if (tsl_read_end(reader))
+        return true;
+    tsl_remote_built_finish(built);
+    return false;
+}
+
+void tsl_remote_built_finish(struct tsl_remote_built *built)
+{
+    free(built->log);
+    free(built->kernels);
+    memset(built, 0, sizeof(*built));
+}

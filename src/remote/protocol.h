@@ -1,0 +1,242 @@
+/*
+ * What the library, tesela-head and the nodes say to each other (docs/dev/nodes.md).
+ *
+ * A program's library has one stream socket to the head of its job, and memory that both share; the head has MPI to
+ * each node. What travels on either is frames; a frame of messages carries requests to a node, or its replies, which
+ * the head hands on unread. All that one program says to one node, and the other way, arrives in the order in which it
+ * was said.
+ *
+ * Requests need no reply, but for those that ask something (answer > 0). The program chooses the numbers of what it
+ * makes (lanes, memory, programs, kernels, work), never 0 and never one twice; members are named by their place in
+ * MEMBERS. Work (COPY to MARK) of a lane is done in the order of its requests, each after what it waits for. DONE tells
+ * how it ended, if it was asked to; a node forgets it when FENCE_FREE comes, or at its end if nobody may name it.
+ *
+ * Data of a WRITE or a READ, TSL_REMOTE_PIECE bytes at most, are a box's rows without gaps. They stand in the message
+ * itself, up to TSL_REMOTE_INLINE bytes; else the next PAYLOAD frame has them: by the socket in a slot of the shared
+ * memory, by MPI as a message of their own. A WRITE may come before its data, which DATA brings.
+ *
+ * Numbers are little-endian. Neither side trusts the other's bytes: a decode is safe on any, allocates no more than a
+ * small constant times their number, and leaves nothing to free when it returns false. Both sides speak one version
+ * alone; HELLO, whose layout stays for ever, is where another is refused.
+ */
+#ifndef TSL_REMOTE_PROTOCOL_H
+#define TSL_REMOTE_PROTOCOL_H
+
+#include "base/bytes.h"
+#include "driver/driver.h"
+#include "facts/il.h"
+#include "facts/kernel_facts.h"
+
+#define TSL_REMOTE_MAGIC   0x4e4c5354u /* "TSLN" */
+#define TSL_REMOTE_VERSION 1u
+
+#define TSL_REMOTE_INLINE    ((size_t)8 << 10)   /* bytes of data within a message */
+#define TSL_REMOTE_PIECE     ((size_t)1 << 20)   /* bytes of data of one piece of work, and of a slot */
+#define TSL_REMOTE_N_SLOTS   16u                 /* each way, of a program */
+#define TSL_REMOTE_MAX_FRAME ((size_t)300 << 20) /* bytes of messages */
+#define TSL_REMOTE_MAX_NODES 256u
+#define TSL_REMOTE_MAX_WAITS 65536u
+#define TSL_REMOTE_MAX_ARGS  4096u
+
+/* ---- Frames ------------------------------------------------------------------------------------------------------ */
+
+enum tsl_remote_frame_kind {
+    TSL_REMOTE_HELLO = 1,    /* each side's first: struct tsl_remote_hello */
+    TSL_REMOTE_MESSAGES = 2, /* size bytes of requests or replies follow */
+    TSL_REMOTE_PAYLOAD = 3,  /* size bytes of data: in the sender's slot, or the next message that MPI brings */
+    TSL_REMOTE_SLOT = 4,     /* socket: what was in that slot of the receiver's was taken */
+    TSL_REMOTE_LOST = 5,     /* head to program: the node is gone; size bytes of text tell why */
+    TSL_REMOTE_BYE = 6,      /* head to node: that program is gone, with all that it made */
+    TSL_REMOTE_QUIT = 7,     /* head to node: the job ends */
+    TSL_REMOTE_BEAT = 8,     /* node to head: it lives */
+    TSL_REMOTE_LAST_FRAME = TSL_REMOTE_BEAT,
+};
+
+#define TSL_REMOTE_FRAME_SIZE 16u
+
+struct tsl_remote_frame {
+    enum tsl_remote_frame_kind kind;
+    uint32_t peer; /* socket: the node; MPI: the program */
+    uint32_t slot;
+    uint32_t size; /* bytes that follow, of PAYLOAD elsewhere */
+};
+
+void tsl_remote_put_frame(uint8_t bytes[TSL_REMOTE_FRAME_SIZE], const struct tsl_remote_frame *frame);
+/* False: no frame of ours. */
+bool tsl_remote_get_frame(const uint8_t bytes[TSL_REMOTE_FRAME_SIZE], struct tsl_remote_frame *frame);
+
+struct tsl_remote_hello {
+    uint32_t version;
+    char *name;       /* of the program that speaks, with its version */
+    char *host;       /* of a node: the machine's name; else "" */
+    uint64_t host_id; /* differs between machines; never 0 */
+    uint32_t n_nodes; /* of a head */
+};
+
+void tsl_remote_put_hello(struct tsl_writer *writer, const struct tsl_remote_hello *hello);
+/* True with another version, too: name and host are only read of our own. */
+bool tsl_remote_get_hello(const void *data, size_t size, struct tsl_remote_hello *hello);
+void tsl_remote_hello_finish(struct tsl_remote_hello *hello);
+/* This machine's, as it is since its start. */
+uint64_t tsl_remote_host_id(void);
+
+/* ---- Requests ---------------------------------------------------------------------------------------------------- */
+
+enum tsl_remote_request_kind {
+    TSL_REMOTE_MEMBERS = 1, /* asks: struct tsl_remote_member of each */
+    TSL_REMOTE_INFO,        /* asks for param of member: the bytes */
+    TSL_REMOTE_FORMATS,     /* asks for image formats of type and flags: cl_image_format of each */
+    TSL_REMOTE_PING,        /* asks: the reply has the node's time */
+
+    TSL_REMOTE_LANE, /* id on member; flags: profile */
+    TSL_REMOTE_LANE_FREE,
+    TSL_REMOTE_FLUSH,
+    TSL_REMOTE_FINISH, /* asks: the error of finish */
+
+    TSL_REMOTE_ALLOC,    /* id on member, size, flags; may ask */
+    TSL_REMOTE_SUB,      /* id of `of`, offset, size */
+    TSL_REMOTE_IMAGE,    /* id on member, image, flags; may ask */
+    TSL_REMOTE_IMAGE_OF, /* id of `of`, image */
+    TSL_REMOTE_MEM_FREE,
+
+    TSL_REMOTE_COPY,    /* dst, src, region */
+    TSL_REMOTE_WRITE,   /* dst, region, data or later */
+    TSL_REMOTE_READ,    /* src, region */
+    TSL_REMOTE_FILL,    /* dst, region, data: the pattern */
+    TSL_REMOTE_COMBINE, /* dst, src, other, before: memory and offset; size, width, how */
+    TSL_REMOTE_LAUNCH,  /* of: the kernel; window; args, or those of the kernel's last launch */
+    TSL_REMOTE_MARK,
+
+    TSL_REMOTE_GATE,       /* id on member */
+    TSL_REMOTE_OPEN,       /* id, status */
+    TSL_REMOTE_FENCE_FREE, /* id */
+    TSL_REMOTE_DATA,       /* id: a WRITE; data, or a payload of size bytes comes next */
+
+    TSL_REMOTE_BUILD, /* id on member, build; asks: struct tsl_remote_built */
+    TSL_REMOTE_BINARY,
+    TSL_REMOTE_PROGRAM_FREE,
+    TSL_REMOTE_KERNEL, /* id of program `of`, text: its name; asks: its facts */
+    TSL_REMOTE_KERNEL_FREE,
+    TSL_REMOTE_WINDOWS, /* asks: may kernel `of` with data (facts) run in windows? */
+    TSL_REMOTE_CAN_COMBINE,
+    TSL_REMOTE_LAST_REQUEST = TSL_REMOTE_CAN_COMBINE,
+};
+
+struct tsl_remote_place {
+    uint64_t mem, offset, row_pitch, slice_pitch;
+};
+
+struct tsl_remote_arg {
+    enum tsl_arg_kind kind;
+    uint64_t mem, size;
+    const void *value; /* of VALUE and SAMPLER: size bytes; borrowed from the message when decoded */
+    bool has_part;
+    struct tsl_bound_part part;
+};
+
+struct tsl_remote_build {
+    uint32_t kind; /* enum tsl_program_kind */
+    bool foreign, has_text;
+    const void *data, *text; /* borrowed from the message when decoded */
+    size_t size, text_size;
+    char *options, *text_options; /* NULL without a text */
+    uint32_t n_specials;
+    struct tsl_program_special *specials;
+};
+
+/* Of all kinds; what a kind has is said above. */
+struct tsl_remote_request {
+    enum tsl_remote_request_kind kind;
+    uint32_t answer; /* the number of the reply that is awaited; 0: none */
+    uint32_t member;
+    uint64_t id, of;
+    uint64_t offset, size, flags;
+    uint32_t param;
+    cl_int status;
+
+    /* Of work. */
+    uint64_t lane;
+    bool named, tell; /* later work may wait for it; DONE is wanted */
+    uint32_t n_waits;
+    uint64_t *waits;
+    struct tsl_remote_place dst, src, other, before;
+    uint64_t region[3];
+    bool loose, later;
+    uint32_t width, how;
+    const void *data; /* borrowed from the message when decoded */
+    size_t data_size;
+    struct tsl_image_desc image;
+    struct tsl_window window;
+    bool has_args;
+    uint32_t n_args;
+    struct tsl_remote_arg *args;
+
+    char *text;
+    struct tsl_remote_build build;
+};
+
+static inline bool tsl_remote_is_work(enum tsl_remote_request_kind kind)
+{
+    return kind >= TSL_REMOTE_COPY && kind <= TSL_REMOTE_MARK;
+}
+
+/* A whole request behind others. Failures stay in writer->failed. */
+void tsl_remote_put_request(struct tsl_writer *writer, const struct tsl_remote_request *request);
+/* The next of a frame's messages. True: the structure is the caller's to finish. */
+bool tsl_remote_get_request(struct tsl_reader *reader, struct tsl_remote_request *request);
+void tsl_remote_request_finish(struct tsl_remote_request *request);
+
+/* ---- Replies ----------------------------------------------------------------------------------------------------- */
+
+enum tsl_remote_reply_kind {
+    TSL_REMOTE_DONE = 1, /* id: the work; status; its times, if there are */
+    TSL_REMOTE_READ_IS,  /* id: the READ; data, or a payload of size bytes comes next */
+    TSL_REMOTE_TAKEN,    /* size bytes of data that were sent lie in no staging any more */
+    TSL_REMOTE_ANSWER,   /* id: the request's number; status; data */
+    TSL_REMOTE_MEMBER,   /* id: the member; it is lost, as data says */
+    TSL_REMOTE_LAST_REPLY = TSL_REMOTE_MEMBER,
+};
+
+struct tsl_remote_reply {
+    enum tsl_remote_reply_kind kind;
+    cl_int status;
+    bool has_times;
+    uint64_t id, size;
+    uint64_t start_ns, end_ns, now_ns; /* of the node's clock; now: when the reply was made */
+    const void *data;                  /* borrowed from the message when decoded */
+    size_t data_size;
+};
+
+void tsl_remote_put_reply(struct tsl_writer *writer, const struct tsl_remote_reply *reply);
+bool tsl_remote_get_reply(struct tsl_reader *reader, struct tsl_remote_reply *reply);
+
+/* ---- What answers hold ------------------------------------------------------------------------------------------- */
+
+struct tsl_remote_member {
+    char *driver, *id, *platform_name, *device_name, *driver_version;
+    cl_device_type type;
+    struct tsl_identity identity;
+    struct tsl_member_caps caps;               /* those that make sense elsewhere */
+    bool windows, combines, images, variables; /* its driver has the operations */
+    uint32_t peers;                            /* members of the node with whose memory it copies, as bits */
+};
+
+void tsl_remote_put_member(struct tsl_writer *writer, const struct tsl_remote_member *member);
+bool tsl_remote_get_member(struct tsl_reader *reader, struct tsl_remote_member *member);
+void tsl_remote_member_finish(struct tsl_remote_member *member);
+
+struct tsl_remote_built {
+    char *log, *kernels; /* names, as program_kernels gives them; NULL: none */
+    bool has_variables;
+    uint64_t variables_size;
+};
+
+void tsl_remote_put_built(struct tsl_writer *writer, const struct tsl_remote_built *built);
+bool tsl_remote_get_built(struct tsl_reader *reader, struct tsl_remote_built *built);
+void tsl_remote_built_finish(struct tsl_remote_built *built);
+
+/* All that the contract's facts have, more than the compiler's wire carries. get: false leaves nothing to finish. */
+void tsl_remote_put_facts(struct tsl_writer *writer, const struct tsl_kernel_facts *facts);
+bool tsl_remote_get_facts(struct tsl_reader *reader, struct tsl_kernel_facts *facts);
+
+#endif

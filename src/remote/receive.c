@@ -1,0 +1,352 @@
+/* The thread that hears what the head brings: ends of work, bytes that were read, answers, losses. */
+#include "remote/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* ---- Losses ------------------------------------------------------------------------------------------------------ */
+
+struct blocked {
+    unsigned n;
+    uint64_t *lanes;
+};
+
+static bool is_blocked(const struct blocked *blocked, uint64_t lane)
+{
+    for (unsigned i = 0; i < blocked->n; i++)
+        if (blocked->lanes[i] == lane)
+            return true;
+    return false;
+}
+
+static void block(struct blocked *blocked, uint64_t lane)
+{
+    uint64_t *more = realloc(blocked->lanes, (blocked->n + 1) * sizeof(*more));
+
+    if (!more)
+        return; /* Without memory what is behind ends early, with an error all the same. */
+    blocked->lanes = more;
+    blocked->lanes[blocked->n++] = lane;
+}
+
+static bool waits_have_ended(struct remote_fence *fence)
+{
+    for (unsigned i = 0; i < fence->waits.n; i++)
+        if (atomic_load(&(*TSL_SMALL_AT(&fence->waits, i))->status) > CL_COMPLETE)
+            return false;
+    return true;
+}
+
+/* Work of lost nodes ends in its turn: behind what it waits for and what its lane was given before, so not before a
+ * gate that is still closed. Numbers of fences are in that order. */
+void remote_end_lost_unlock(struct remote_connection *c)
+{
+    struct blocked blocked = {.n = 0};
+    struct remote_fences ended = TAILQ_HEAD_INITIALIZER(ended);
+    struct remote_fence *fence, *next;
+
+    for (fence = TAILQ_FIRST(&c->fences); fence; fence = next) {
+        next = TAILQ_NEXT(fence, link);
+        if (!fence->node->lost || is_blocked(&blocked, fence->lane_id))
+            continue;
+        if (!waits_have_ended(fence)) {
+            block(&blocked, fence->lane_id);
+            continue;
+        }
+        remote_end_locked(fence, CL_DEVICE_NOT_AVAILABLE);
+        TAILQ_INSERT_TAIL(&ended, fence, link);
+    }
+    free(blocked.lanes);
+    remote_unlock(c);
+    while ((fence = TAILQ_FIRST(&ended))) {
+        TAILQ_REMOVE(&ended, fence, link);
+        remote_tell(fence);
+    }
+}
+
+static void lose_locked(struct remote_node *node, const char *why)
+{
+    struct remote_connection *c = node->connection;
+
+    if (node->lost)
+        return;
+    node->lost = true;
+    for (unsigned i = 0; i < node->n_members; i++)
+        if (node->paths[i].member)
+            tsl_member_lose(&node->paths[i].member->base, why);
+    for (struct remote_call *call = c->calls; call; call = call->next)
+        if (call->node == node)
+            call->done = true;
+    free(node->out.data);
+    node->out = (struct tsl_writer){.size = 0};
+    pthread_cond_broadcast(&c->changed);
+    pthread_cond_signal(&c->room);
+    while (c->copying == node)
+        pthread_cond_wait(&c->changed, &c->lock);
+}
+
+static void lose(struct remote_node *node, const char *why)
+{
+    remote_lock(node->connection);
+    lose_locked(node, why);
+    remote_end_lost_unlock(node->connection);
+}
+
+static void lose_all(struct remote_connection *c, const char *why)
+{
+    remote_lock(c);
+    c->broken = true;
+    for (unsigned i = 0; i < c->n_nodes; i++)
+        lose_locked(&c->nodes[i], why);
+    remote_end_lost_unlock(c);
+}
+
+/* ---- Replies ----------------------------------------------------------------------------------------------------- */
+
+static struct remote_fence *find_locked(struct remote_connection *c, uint64_t id)
+{
+    struct remote_fence *fence;
+
+    HASH_FIND(hh, c->by_id, &id, sizeof(id), fence);
+    return fence;
+}
+
+/* False: the node says what makes no sense. */
+static bool take_done(struct remote_node *node, const struct tsl_remote_reply *reply)
+{
+    struct remote_connection *c = node->connection;
+    struct remote_fence *fence;
+    uint64_t now = tsl_clock_ns();
+
+    remote_lock(c);
+    fence = find_locked(c, reply->id);
+    if (!fence || fence->node != node) {
+        remote_unlock(c);
+        return false;
+    }
+    if (reply->has_times && fence->profile) {
+        tsl_clock_map_feed(&node->clock, reply->now_ns, fence->sent_ns, now);
+        fence->times = (struct tsl_times){reply->start_ns, reply->end_ns};
+        tsl_clock_map_span(&node->clock, &fence->times.start_ns, &fence->times.end_ns);
+        fence->has_times = true;
+    }
+    remote_end_locked(fence, reply->status);
+    remote_unlock(c);
+    remote_tell(fence);
+    return true;
+}
+
+static bool take_read(struct remote_node *node, uint64_t id, const void *bytes, size_t size)
+{
+    struct remote_connection *c = node->connection;
+    struct remote_fence *fence;
+    bool sound;
+
+    remote_lock(c);
+    fence = find_locked(c, id);
+    sound = fence && fence->node == node && fence->host.host &&
+            size == fence->region[0] * fence->region[1] * fence->region[2];
+    remote_unlock(c);
+    /* Only this thread ends it. */
+    if (sound)
+        remote_unpack(&fence->host, fence->region, bytes);
+    return sound;
+}
+
+static bool take_answer(struct remote_node *node, const struct tsl_remote_reply *reply)
+{
+    struct remote_connection *c = node->connection;
+    struct remote_call *call;
+
+    remote_lock(c);
+    for (call = c->calls; call && call->number != reply->id; call = call->next)
+        ;
+    if (call && call->node == node && !call->done) {
+        call->done = true;
+        call->status = reply->status;
+        call->data = malloc(reply->data_size + 1);
+        if (call->data) {
+            memcpy(call->data, reply->data ? reply->data : "", reply->data_size);
+            ((char *)call->data)[reply->data_size] = 0;
+            call->size = reply->data_size;
+        } else {
+            call->status = CL_OUT_OF_HOST_MEMORY;
+        }
+        tsl_clock_map_feed(&node->clock, reply->now_ns, call->before_ns, tsl_clock_ns());
+        pthread_cond_broadcast(&c->changed);
+    }
+    remote_unlock(c);
+    return call != NULL;
+}
+
+static void take_room(struct remote_node *node, uint64_t size)
+{
+    remote_lock(node->connection);
+    node->sent_size -= size < node->sent_size ? size : node->sent_size;
+    pthread_cond_signal(&node->connection->room);
+    remote_unlock(node->connection);
+}
+
+static bool take_lost_member(struct remote_node *node, const struct tsl_remote_reply *reply)
+{
+    char why[256];
+
+    if (reply->id >= node->n_members)
+        return false;
+    snprintf(why, sizeof(why), "its node says so: %.*s", (int)reply->data_size, (const char *)reply->data);
+    remote_lock(node->connection);
+    if (node->paths[reply->id].member)
+        tsl_member_lose(&node->paths[reply->id].member->base, why);
+    remote_unlock(node->connection);
+    return true;
+}
+
+static bool take_reply(struct remote_node *node, const struct tsl_remote_reply *reply)
+{
+    switch (reply->kind) {
+    case TSL_REMOTE_DONE:
+        return take_done(node, reply);
+    case TSL_REMOTE_READ_IS:
+        if (reply->data_size)
+            return take_read(node, reply->id, reply->data, reply->data_size);
+        node->data = *reply;
+        return true;
+    case TSL_REMOTE_TAKEN:
+        take_room(node, reply->size);
+        return true;
+    case TSL_REMOTE_ANSWER:
+        return take_answer(node, reply);
+    case TSL_REMOTE_MEMBER:
+        return take_lost_member(node, reply);
+    }
+    return false;
+}
+
+static bool take_messages(struct remote_node *node, const void *data, size_t size)
+{
+    struct tsl_reader reader = tsl_reader_of(data, size);
+    struct tsl_remote_reply reply;
+
+    while (reader.at < reader.size)
+        if (node->data.kind || !tsl_remote_get_reply(&reader, &reply) || !take_reply(node, &reply))
+            return false;
+    return true;
+}
+
+static bool take_payload(struct remote_node *node, const struct tsl_remote_frame *frame)
+{
+    struct remote_connection *c = node->connection;
+    const uint8_t *bytes = c->slots + (TSL_REMOTE_N_SLOTS + frame->slot) * TSL_REMOTE_PIECE;
+    bool sound = node->data.kind == TSL_REMOTE_READ_IS && node->data.size == frame->size &&
+                 take_read(node, node->data.id, bytes, frame->size);
+
+    node->data = (struct tsl_remote_reply){.size = 0};
+    remote_lock(c);
+    remote_frame_locked(node, &(struct tsl_remote_frame){.kind = TSL_REMOTE_SLOT, .slot = frame->slot});
+    remote_unlock(c);
+    return sound;
+}
+
+static void free_slot(struct remote_connection *c, unsigned slot)
+{
+    remote_lock(c);
+    c->slot_taken[slot] = false;
+    pthread_cond_signal(&c->room);
+    remote_unlock(c);
+}
+
+/* ---- Frames ------------------------------------------------------------------------------------------------------ */
+
+/* What was received and is not taken yet: data[at, end). */
+struct inbox {
+    uint8_t *data;
+    size_t at, end, capacity;
+};
+
+static bool make_room(struct inbox *in, size_t size)
+{
+    uint8_t *more;
+
+    if (in->at) {
+        memmove(in->data, in->data + in->at, in->end - in->at);
+        in->end -= in->at;
+        in->at = 0;
+    }
+    if (size <= in->capacity)
+        return true;
+    more = realloc(in->data, size);
+    if (!more)
+        return false;
+    in->data = more;
+    in->capacity = size;
+    return true;
+}
+
+/* At least size bytes from `at` on. */
+static bool fill(struct remote_connection *c, struct inbox *in, size_t size)
+{
+    if (in->end - in->at >= size)
+        return true;
+    if (!make_room(in, size < 65536 ? 65536 : size))
+        return false;
+    while (in->end < size) {
+        ssize_t n = recv(c->socket, in->data + in->end, in->capacity - in->end, 0);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        in->end += (size_t)n;
+    }
+    return true;
+}
+
+static bool take_frame(struct remote_connection *c, const struct tsl_remote_frame *frame, const uint8_t *body)
+{
+    struct remote_node *node = frame->peer < c->n_nodes ? &c->nodes[frame->peer] : NULL;
+    char why[4097];
+
+    switch (frame->kind) {
+    case TSL_REMOTE_SLOT:
+        free_slot(c, frame->slot);
+        return true;
+    case TSL_REMOTE_MESSAGES:
+        if (node && !node->lost && !take_messages(node, body, frame->size))
+            lose(node, "it says what makes no sense");
+        return node != NULL;
+    case TSL_REMOTE_PAYLOAD:
+        if (node && !node->lost && !take_payload(node, frame))
+            lose(node, "it says what makes no sense");
+        return node != NULL;
+    case TSL_REMOTE_LOST:
+        snprintf(why, sizeof(why), "%.*s", (int)frame->size, (const char *)body);
+        if (node)
+            lose(node, why);
+        return node != NULL;
+    default:
+        return false;
+    }
+}
+
+void *remote_receive(void *connection)
+{
+    struct remote_connection *c = connection;
+    struct inbox in = {.data = NULL};
+    struct tsl_remote_frame frame;
+    size_t body;
+
+    pthread_setname_np(pthread_self(), "tesela-remote");
+    while (fill(c, &in, TSL_REMOTE_FRAME_SIZE) && tsl_remote_get_frame(in.data + in.at, &frame)) {
+        body = frame.kind == TSL_REMOTE_PAYLOAD ? 0 : frame.size;
+        if (!fill(c, &in, TSL_REMOTE_FRAME_SIZE + body) ||
+            !take_frame(c, &frame, in.data + in.at + TSL_REMOTE_FRAME_SIZE))
+            break;
+        in.at += TSL_REMOTE_FRAME_SIZE + body;
+    }
+    lose_all(c, "the nodes' job has ended");
+    free(in.data);
+    return NULL;
+}

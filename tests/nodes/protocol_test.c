@@ -1,0 +1,406 @@
+/* The nodes' protocol: every message comes out as it went in; cut short, changed or made up it is refused without harm
+ * (which AddressSanitizer watches). A node's server lives through any of them, and does nothing that the contract
+ * forbids (which the fake driver watches), and what programs left behind goes. */
+#include "base/clock.h"
+#include "driver/fake.h"
+#include "members/members.h"
+#include "node/server.h"
+
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t chance_state = 1;
+
+static uint64_t chance(uint64_t n)
+{
+    chance_state = chance_state * 6364136223846793005u + 1442695040888963407u;
+    return (chance_state >> 33) % n;
+}
+
+/* ---- Samples ----------------------------------------------------------------------------------------------------- */
+
+#define LANE 1u
+#define A    2u
+#define B    3u
+#define PART 4u
+
+static uint64_t waits[] = {20, 21};
+static float value = 3;
+static uint32_t bytes[256];
+static struct tsl_remote_arg args[] = {
+    {.kind = TSL_ARG_MEM, .mem = A},
+    {.kind = TSL_ARG_VALUE, .size = sizeof(value), .value = &value},
+    {.kind = TSL_ARG_LOCAL, .size = 64},
+};
+static struct tsl_program_special specials[] = {{7, 4, 12}};
+
+/* What a program says that makes memory and works on it: in this order it is all right. */
+static const struct tsl_remote_request samples[] = {
+    {.kind = TSL_REMOTE_MEMBERS, .answer = 1},
+    {.kind = TSL_REMOTE_LANE, .id = LANE, .flags = 1},
+    {.kind = TSL_REMOTE_ALLOC, .id = A, .size = 4096},
+    {.kind = TSL_REMOTE_ALLOC, .id = B, .size = 4096, .answer = 2},
+    {.kind = TSL_REMOTE_SUB, .id = PART, .of = A, .offset = 1024, .size = 1024},
+    {.kind = TSL_REMOTE_GATE, .id = 21},
+    {.kind = TSL_REMOTE_FILL,
+     .id = 20,
+     .lane = LANE,
+     .named = true,
+     .tell = true,
+     .dst = {.mem = A},
+     .region = {4096, 1, 1},
+     .data = &value,
+     .data_size = 4},
+    {.kind = TSL_REMOTE_COPY,
+     .id = 22,
+     .lane = LANE,
+     .named = true,
+     .tell = true,
+     .n_waits = 2,
+     .waits = waits,
+     .dst = {.mem = B, .row_pitch = 64},
+     .src = {.mem = PART, .offset = 4, .row_pitch = 32},
+     .region = {8, 4, 1}},
+    {.kind = TSL_REMOTE_FLUSH, .id = LANE},
+    {.kind = TSL_REMOTE_OPEN, .id = 21},
+    {.kind = TSL_REMOTE_WRITE,
+     .id = 23,
+     .lane = LANE,
+     .dst = {.mem = B},
+     .region = {1024, 1, 1},
+     .data = bytes,
+     .data_size = 1024},
+    {.kind = TSL_REMOTE_WRITE, .id = 24, .lane = LANE, .dst = {.mem = B}, .region = {1024, 1, 1}, .later = true},
+    {.kind = TSL_REMOTE_DATA, .id = 24, .size = 1024, .data = bytes, .data_size = 1024},
+    {.kind = TSL_REMOTE_READ,
+     .id = 25,
+     .lane = LANE,
+     .tell = true,
+     .src = {.mem = B, .row_pitch = 512},
+     .region = {256, 2, 1}},
+    {.kind = TSL_REMOTE_COMBINE,
+     .id = 26,
+     .lane = LANE,
+     .dst = {.mem = A},
+     .src = {.mem = B, .row_pitch = 512},
+     .other = {.mem = A},
+     .size = 256,
+     .width = 4,
+     .how = TSL_COMBINE_ADD},
+    {.kind = TSL_REMOTE_MARK, .id = 27, .lane = LANE, .tell = true},
+    {.kind = TSL_REMOTE_FINISH, .id = LANE, .answer = 3},
+    {.kind = TSL_REMOTE_FENCE_FREE, .id = 20},
+    {.kind = TSL_REMOTE_FENCE_FREE, .id = 21},
+    {.kind = TSL_REMOTE_MEM_FREE, .id = PART},
+    {.kind = TSL_REMOTE_INFO, .answer = 4, .param = CL_DEVICE_NAME},
+    {.kind = TSL_REMOTE_BUILD,
+     .answer = 5,
+     .id = 30,
+     .build = {.data = "kernel add a\n",
+               .size = 13,
+               .options = "",
+               .has_text = true,
+               .text = "x",
+               .text_size = 1,
+               .text_options = "-O",
+               .n_specials = 1,
+               .specials = specials}},
+    {.kind = TSL_REMOTE_MEM_FREE, .id = A},
+    {.kind = TSL_REMOTE_LANE_FREE, .id = LANE},
+};
+
+#define N_SAMPLES (sizeof(samples) / sizeof(samples[0]))
+
+static const struct tsl_remote_request launch = {
+    .kind = TSL_REMOTE_LAUNCH,
+    .id = 28,
+    .lane = LANE,
+    .of = 31,
+    .window = {.work_dim = 2, .global_size = {8, 8, 1}, .local_size = {4, 4, 1}, .group_count = {1, 2, 1}},
+    .has_args = true,
+    .n_args = 3,
+    .args = args};
+
+static struct tsl_writer all_samples(bool with_room)
+{
+    struct tsl_writer writer = {.size = 0};
+    uint8_t none[TSL_REMOTE_FRAME_SIZE] = {0};
+
+    if (with_room)
+        tsl_write_raw(&writer, none, sizeof(none));
+    for (size_t i = 0; i < N_SAMPLES; i++)
+        tsl_remote_put_request(&writer, &samples[i]);
+    assert_false(writer.failed);
+    return writer;
+}
+
+/* ---- The protocol ------------------------------------------------------------------------------------------------ */
+
+static void check_same(const struct tsl_remote_request *request)
+{
+    struct tsl_writer first = {.size = 0}, second = {.size = 0};
+    struct tsl_remote_request read;
+    struct tsl_reader reader;
+
+    tsl_remote_put_request(&first, request);
+    assert_false(first.failed);
+    reader = tsl_reader_of(first.data, first.size);
+    assert_true(tsl_remote_get_request(&reader, &read));
+    assert_true(tsl_read_end(&reader));
+    tsl_remote_put_request(&second, &read);
+    assert_int_equal(first.size, second.size);
+    assert_memory_equal(first.data, second.data, first.size);
+    tsl_remote_request_finish(&read);
+    for (size_t n = 0; n < first.size; n++) {
+        reader = tsl_reader_of(first.data, n);
+        assert_false(tsl_remote_get_request(&reader, &read));
+    }
+    free(first.data);
+    free(second.data);
+}
+
+static void requests_come_out_as_they_went_in(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_SAMPLES; i++)
+        check_same(&samples[i]);
+    check_same(&launch);
+}
+
+static void replies_come_out_as_they_went_in(void **state)
+{
+    const struct tsl_remote_reply replies[] = {
+        {.kind = TSL_REMOTE_DONE, .id = 5, .has_times = true, .start_ns = 1, .end_ns = 2, .now_ns = 3},
+        {.kind = TSL_REMOTE_DONE, .id = 5, .status = CL_OUT_OF_RESOURCES},
+        {.kind = TSL_REMOTE_READ_IS, .id = 7, .size = 4, .data = bytes, .data_size = 4},
+        {.kind = TSL_REMOTE_ANSWER, .id = 9, .status = CL_INVALID_VALUE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
+        struct tsl_writer writer = {.size = 0};
+        struct tsl_remote_reply read;
+        struct tsl_reader reader;
+
+        tsl_remote_put_reply(&writer, &replies[i]);
+        reader = tsl_reader_of(writer.data, writer.size);
+        assert_true(tsl_remote_get_reply(&reader, &read));
+        assert_int_equal(read.kind, replies[i].kind);
+        assert_int_equal(read.status, replies[i].status);
+        assert_int_equal(read.end_ns, replies[i].end_ns);
+        assert_int_equal(read.data_size, replies[i].data_size);
+        for (size_t n = 0; n < writer.size; n++) {
+            reader = tsl_reader_of(writer.data, n);
+            assert_false(tsl_remote_get_reply(&reader, &read));
+        }
+        free(writer.data);
+    }
+}
+
+static void another_version_is_told_from_nonsense(void **state)
+{
+    struct tsl_remote_hello hello = {.version = TSL_REMOTE_VERSION, .name = (char *)"x", .host = (char *)"y"}, read;
+    struct tsl_writer writer = {.size = 0};
+
+    (void)state;
+    tsl_remote_put_hello(&writer, &hello);
+    assert_true(tsl_remote_get_hello(writer.data, writer.size, &read));
+    assert_string_equal(read.host, "y");
+    tsl_remote_hello_finish(&read);
+    assert_false(tsl_remote_get_hello(writer.data, writer.size - 1, &read));
+    tsl_write_u32_at(&writer, 4, TSL_REMOTE_VERSION + 1);
+    assert_true(tsl_remote_get_hello(writer.data, writer.size, &read));
+    assert_int_equal(read.version, TSL_REMOTE_VERSION + 1);
+    tsl_write_u32_at(&writer, 0, 5);
+    assert_false(tsl_remote_get_hello(writer.data, writer.size, &read));
+    free(writer.data);
+}
+
+static void change(uint8_t *data, size_t size)
+{
+    for (uint64_t n = 1 + chance(4); n; n--)
+        data[chance(size)] = (uint8_t)(chance(2) ? chance(256) : chance(3) * 127);
+}
+
+static void changed_messages_do_no_harm(void **state)
+{
+    struct tsl_writer writer = all_samples(false);
+    uint8_t *copy = malloc(writer.size);
+
+    (void)state;
+    tsl_remote_put_request(&writer, &launch);
+    copy = realloc(copy, writer.size);
+    for (int round = 0; round < 20000; round++) {
+        struct tsl_reader reader = tsl_reader_of(copy, writer.size - chance(50));
+        struct tsl_remote_request request;
+
+        memcpy(copy, writer.data, writer.size);
+        change(copy, writer.size);
+        while (reader.at < reader.size && tsl_remote_get_request(&reader, &request))
+            tsl_remote_request_finish(&request);
+    }
+    free(copy);
+    free(writer.data);
+}
+
+/* ---- The server -------------------------------------------------------------------------------------------------- */
+
+static unsigned n_replies;
+
+static void take_messages(void *arg, uint32_t program, uint8_t *data, size_t size)
+{
+    struct tsl_reader reader = tsl_reader_of(data + TSL_REMOTE_FRAME_SIZE, size - TSL_REMOTE_FRAME_SIZE);
+    struct tsl_remote_reply reply;
+
+    (void)arg;
+    (void)program;
+    while (reader.at < reader.size) {
+        assert_true(tsl_remote_get_reply(&reader, &reply));
+        n_replies++;
+    }
+    free(data);
+}
+
+static void take_payload(void *arg, uint32_t program, void *data, size_t size)
+{
+    (void)arg;
+    (void)program;
+    (void)size;
+    free(data);
+}
+
+static struct node_server *server;
+
+static int begin(void **state)
+{
+    struct tsl_fake_setup setup = {.n_members = 2, .threads = true, .seed = 1};
+    struct node_out out = {.messages = take_messages, .payload = take_payload};
+
+    (void)state;
+    alarm(300);
+    setup.members[0].gates = true;
+    setup.members[0].peer = setup.members[1].peer = true;
+    tsl_fake_begin(&setup);
+    tsl_members_register_alone(&tsl_fake_driver);
+    server = node_server_create(&out);
+    assert_non_null(server);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    node_server_destroy(server);
+    tsl_members_reset();
+    tsl_fake_end();
+    return 0;
+}
+
+static void step_until_empty(void)
+{
+    uint64_t limit = tsl_clock_ns() + 20000000000u;
+
+    while (!node_server_is_empty(server)) {
+        if (!node_server_step(server))
+            node_server_wait(server, 1000);
+        assert_true(tsl_clock_ns() < limit);
+    }
+}
+
+static void check_nothing_is_left(void)
+{
+    struct tsl_fake_live live = tsl_fake_live();
+
+    assert_int_equal(live.lanes + live.mems + live.subs + live.fences + live.programs + live.kernels, 0);
+}
+
+static void check_no_violation(void)
+{
+    for (unsigned i = 0; tsl_fake_violation(i); i++)
+        print_error("%s\n", tsl_fake_violation(i));
+    assert_int_equal(tsl_fake_violations(TSL_FAKE_N_FAULTS), 0);
+}
+
+static void a_whole_program_is_served(void **state)
+{
+    struct tsl_writer writer = all_samples(true);
+
+    (void)state;
+    n_replies = 0;
+    assert_true(node_server_take(server, 1, writer.data, TSL_REMOTE_FRAME_SIZE, writer.size - TSL_REMOTE_FRAME_SIZE));
+    for (int i = 0; i < 2000 && n_replies < 10; i++)
+        if (!node_server_step(server))
+            node_server_wait(server, 1000);
+    /* Five answers, four ends of work, and one that bytes of a READ and one that staging came by. */
+    assert_true(n_replies >= 10);
+    node_server_bye(server, 1);
+    step_until_empty();
+    check_nothing_is_left();
+    check_no_violation();
+}
+
+/* What only costs the program its own results: races, boxes that meet or whose pitches the fake driver finds too small.
+ * All else would be the server's fault. */
+static bool is_its_own(const char *violation)
+{
+    static const char *const own[] = {"race", "a pitch is too small", "overlap", "meets another range"};
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        if (strstr(violation, own[i]))
+            return true;
+    return false;
+}
+
+static void forget_its_own(void)
+{
+    bool faults = false;
+
+    for (unsigned i = 0; tsl_fake_violation(i); i++)
+        if (!is_its_own(tsl_fake_violation(i))) {
+            print_error("%s\n", tsl_fake_violation(i));
+            faults = true;
+        }
+    assert_false(faults);
+    tsl_fake_forget();
+}
+
+static void changed_programs_do_no_harm(void **state)
+{
+    (void)state;
+    for (uint32_t round = 2; round < 1500; round++) {
+        struct tsl_writer writer = all_samples(true);
+        size_t size = writer.size - TSL_REMOTE_FRAME_SIZE;
+
+        change(writer.data + TSL_REMOTE_FRAME_SIZE, size);
+        if (chance(4) == 0)
+            size = chance(size);
+        node_server_take(server, round, writer.data, TSL_REMOTE_FRAME_SIZE, size);
+        if (chance(2))
+            node_server_step(server);
+        node_server_bye(server, round);
+        if (round % 16 == 0) {
+            step_until_empty();
+            check_nothing_is_left();
+        }
+        forget_its_own();
+    }
+    step_until_empty();
+    check_nothing_is_left();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_come_out_as_they_went_in),
+        cmocka_unit_test(replies_come_out_as_they_went_in),
+        cmocka_unit_test(another_version_is_told_from_nonsense),
+        cmocka_unit_test(changed_messages_do_no_harm),
+        cmocka_unit_test(a_whole_program_is_served),
+        cmocka_unit_test(changed_programs_do_no_harm),
+    };
+
+    return cmocka_run_group_tests_name("protocol", tests, begin, end);
+}
