@@ -14,6 +14,10 @@ function(tesela_install)
     install(TARGETS tesela_team LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tesela)
     install(TARGETS tesela_try RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/tesela)
     install(TARGETS tesela RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    # The tool finds the nodes' programs beside the library's others.
+    if(TARGET tesela_head)
+        install(TARGETS tesela_head tesela_node RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/tesela)
+    endif()
     # The library finds its compiler beside itself.
     if(TESELA_KC)
         install(TARGETS tesela_kc RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/tesela)

@@ -9,7 +9,7 @@ _tesela_program() {
         --) echo $((i + 1)); return ;;
         --*=*) ;;
         =) ((i++)) ;;
-        -[mptlvrfo] | --members | --policy | --trace | --log | --vendors | --icd | --rounds | --file | --limit | --output | --root) ((i++)) ;;
+        -[mptlvrfo] | --members | --policy | --trace | --log | --vendors | --nodes | --offer | --icd | --rounds | --file | --limit | --output | --root) ((i++)) ;;
         -*) ;;
         *) echo "$i"; return ;;
         esac
@@ -34,8 +34,8 @@ _tesela_value() {
     -p | --policy) _tesela_words 'auto eager model fastest round-robin weights= weights-whole=' ;;
     -l | --log) _tesela_words 'error warn info debug place:info place:debug graph:debug opencl:debug compiler:info' ;;
     -v | --vendors | --icd | --root) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
-    -t | --trace | -o | --output | -f | --file) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    -m | --members) _tesela_words 'cpu cuda:0 opencl:0.0' ;;
+    -t | --trace | --nodes | -o | --output | -f | --file) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    -m | --members | --offer) _tesela_words 'cpu cuda:0 opencl:0.0' ;;
     -r | --rounds | --limit) COMPREPLY=() ;;
     *) return 1 ;;
     esac
@@ -44,7 +44,7 @@ _tesela_value() {
 _tesela_options() {
     case $1 in
     info) echo '--json --why --help' ;;
-    run) echo '--members --policy --trace --log --vendors --icd --help' ;;
+    run) echo '--members --policy --trace --log --vendors --nodes --offer --icd --help' ;;
     compare) echo '--rounds --file --members --vendors --limit --json --icd --help' ;;
     report) echo '--output --help' ;;
     meters) echo '--json --help' ;;

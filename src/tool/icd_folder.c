@@ -1,8 +1,6 @@
 #include "tool/icd_folder.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +52,7 @@ char *tsl_icd_folder_check(const char *folder)
     return path;
 }
 
-/* The folder of this program's file, without the closing slash. */
-static bool own_folder(char folder[PATH_MAX])
+bool tsl_tool_folder(char folder[PATH_MAX])
 {
     ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
     char *slash;
@@ -75,7 +72,7 @@ char *tsl_icd_folder_find(void)
     static const char *const places[] = {"icd", TESELA_ICD_FROM_TOOL};
     char own[PATH_MAX], library[PATH_MAX];
 
-    if (!own_folder(own)) {
+    if (!tsl_tool_folder(own)) {
         fprintf(stderr, "tesela: /proc/self/exe can't be read (%s), so name the folder of tesela.icd with --icd.\n",
                 strerror(errno));
         return NULL;

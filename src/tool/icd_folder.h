@@ -4,6 +4,9 @@
 #ifndef TSL_TOOL_ICD_FOLDER_H
 #define TSL_TOOL_ICD_FOLDER_H
 
+#include <limits.h>
+#include <stdbool.h>
+
 /*
  * The folder's absolute path (heap): icd/ beside the tool in a build tree, else its place relative to the tool in an
  * installation. NULL, with a sentence on standard error, if neither has a tesela.icd whose library exists.
@@ -12,5 +15,8 @@ char *tsl_icd_folder_find(void);
 
 /* The same for a folder that the user names. */
 char *tsl_icd_folder_check(const char *folder);
+
+/* The folder of this program's file, without the closing slash. False: it can't be told. */
+bool tsl_tool_folder(char folder[PATH_MAX]);
 
 #endif

@@ -1,5 +1,6 @@
 #include "base/settings.h"
 #include "tool/icd_folder.h"
+#include "tool/nodes.h"
 #include "tool/tool.h"
 
 #include <argp.h>
@@ -13,10 +14,10 @@
 /* The same codes as env, nice and timeout have. */
 enum { EXIT_OURS = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
-enum { KEY_ICD = 0x100 };
+enum { KEY_ICD = 0x100, KEY_NODES, KEY_NODE_MEMBERS };
 
 struct arguments {
-    const char *icd;
+    const char *icd, *nodes;
     char **program; /* NULL: none given */
 };
 
@@ -26,8 +27,9 @@ static const struct setting_option {
     const char *option;
     const char *variable;
 } setting_options[] = {
-    {'m', "members", "TESELA_MEMBERS"}, {'p', "policy", "TESELA_POLICY"},   {'t', "trace", "TESELA_TRACE"},
-    {'l', "log", "TESELA_LOG"},         {'v', "vendors", "TESELA_VENDORS"},
+    {'m', "members", "TESELA_MEMBERS"}, {'p', "policy", "TESELA_POLICY"},
+    {'t', "trace", "TESELA_TRACE"},     {'l', "log", "TESELA_LOG"},
+    {'v', "vendors", "TESELA_VENDORS"}, {KEY_NODE_MEMBERS, "offer", "TESELA_NODE_MEMBERS"},
 };
 
 static const struct argp_option options[] = {
@@ -39,6 +41,9 @@ static const struct argp_option options[] = {
     {"trace", 't', "FILE", 0, "Write a timeline for ui.perfetto.dev (TESELA_TRACE)", 0},
     {"log", 'l', "LEVELS", 0, "Tell more, for instance info or graph:debug (TESELA_LOG)", 0},
     {"vendors", 'v', "FOLDER", 0, "Look for the vendors' .icd files here (TESELA_VENDORS)", 0},
+    {"nodes", KEY_NODES, "N|FILE", 0,
+     "Use other machines' devices, too: those of the hosts in FILE, or of N nodes here", 0},
+    {"offer", KEY_NODE_MEMBERS, "LIST", 0, "Which of its devices a node offers (TESELA_NODE_MEMBERS)", 0},
     {"icd", KEY_ICD, "FOLDER", 0, "The folder that has tesela.icd and nothing else", 1},
     {0},
 };
@@ -83,6 +88,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_ICD:
         arguments->icd = arg;
+        return 0;
+    case KEY_NODES:
+        arguments->nodes = arg;
         return 0;
     case ARGP_KEY_ARG:
         arguments->program = &state->argv[state->next - 1];
@@ -160,5 +168,7 @@ int tsl_tool_run(int argc, char **argv)
         perror("tesela run");
         return EXIT_OURS;
     }
+    if (arguments.nodes && !tsl_tool_nodes_start(arguments.nodes))
+        return EXIT_OURS;
     return start(arguments.program);
 }

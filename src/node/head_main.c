@@ -1,0 +1,269 @@
+/*
+ * The program tesela-head, rank 0 of a nodes' job: the only one that programs talk to.
+ *
+ *     tesela-head FOLDER PROCESS
+ *
+ * It makes the socket FOLDER/socket when all nodes are there, or says in FOLDER/why what is wrong. It ends the job when
+ * that process has ended and no program is connected.
+ */
+#include "base/clock.h"
+#include "node/head.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define SECOND ((uint64_t)1000000000)
+/* A node that says nothing for so long is lost: it says something each second. */
+#define SILENCE_NS (20 * SECOND)
+/* Nodes look for devices before they say the first. */
+#define START_NS (60 * SECOND)
+
+static struct head head = {.listener = -1, .programs = TAILQ_HEAD_INITIALIZER(head.programs)};
+static const char *folder;
+static pid_t watched;
+static int watched_handle = -1; /* pidfd: a number alone may be another process's later */
+
+/* ---- The start --------------------------------------------------------------------------------------------------- */
+
+static void fail(const char *sentence)
+{
+    char path[4096];
+    FILE *file;
+
+    fprintf(stderr, "tesela-head: %s\n", sentence);
+    snprintf(path, sizeof(path), "%s/why", folder);
+    file = fopen(path, "we");
+    if (file) {
+        fprintf(file, "%s\n", sentence);
+        fclose(file);
+    }
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+static bool all_are_there(void)
+{
+    for (unsigned i = 0; i < head.n_nodes; i++)
+        if (!head.nodes[i].hello)
+            return false;
+    return true;
+}
+
+static void check_versions(void)
+{
+    char sentence[256];
+
+    for (unsigned i = 0; i < head.n_nodes; i++) {
+        if (head.nodes[i].is.version == TSL_REMOTE_VERSION)
+            continue;
+        snprintf(sentence, sizeof(sentence),
+                 "node %u speaks version %u of the nodes' protocol and this machine version %u: install one version of "
+                 "Tesela on all",
+                 i, head.nodes[i].is.version, TSL_REMOTE_VERSION);
+        fail(sentence);
+    }
+}
+
+static void wait_for_nodes(void)
+{
+    uint64_t end = tsl_clock_ns() + START_NS;
+
+    while (!all_are_there()) {
+        if (!head_hear(&head))
+            usleep(1000);
+        if (tsl_clock_ns() > end)
+            fail("not all nodes have answered within a minute");
+    }
+    check_versions();
+}
+
+static void listen_there(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char path[sizeof(address.sun_path)];
+    int n = snprintf(path, sizeof(path), "%s/socket.new", folder);
+
+    if (n < 0 || (size_t)n >= sizeof(path))
+        fail("the folder's name is too long for a socket");
+    strcpy(address.sun_path, path);
+    head.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (head.listener < 0 || bind(head.listener, (struct sockaddr *)&address, sizeof(address)) ||
+        listen(head.listener, 64))
+        fail("the socket for programs can't be made");
+    /* Under its name it is ready. */
+    path[n - 4] = 0;
+    if (rename(address.sun_path, path))
+        fail("the socket for programs can't be named");
+}
+
+/* ---- The loop ---------------------------------------------------------------------------------------------------- */
+
+static bool watched_lives(void)
+{
+    static uint64_t looked_ns;
+    static bool lives = true;
+    uint64_t now = tsl_clock_ns();
+
+    if (!lives || now - looked_ns < SECOND / 20)
+        return lives;
+    looked_ns = now;
+    if (watched_handle >= 0)
+        lives = poll(&(struct pollfd){.fd = watched_handle, .events = POLLIN}, 1, 0) == 0;
+    else
+        lives = !kill(watched, 0) || errno == EPERM;
+    return lives;
+}
+
+static void look_for_silence(void)
+{
+    uint64_t now = tsl_clock_ns();
+
+    for (unsigned i = 0; i < head.n_nodes; i++)
+        if (!head.nodes[i].lost && now - head.nodes[i].heard_ns > SILENCE_NS)
+            head_lose(&head, &head.nodes[i], "it says nothing any more");
+}
+
+static bool serve_programs(void)
+{
+    struct head_program *program, *next;
+    bool did = false;
+
+    for (program = TAILQ_FIRST(&head.programs); program; program = next) {
+        next = TAILQ_NEXT(program, link);
+        while (head_read(&head, program))
+            did = true;
+        head_write(program);
+        if (program->gone && !program->n_sending)
+            head_leave(&head, program);
+    }
+    return did;
+}
+
+static bool step(void)
+{
+    bool did = serve_programs();
+
+    did = head_hear(&head) || did;
+    did = head_hand_on(&head) || did;
+    return mpi_io_step(&head.io) || did;
+}
+
+/* Until a program says something, or so many microseconds. */
+static void rest(unsigned us)
+{
+    struct pollfd polls[64] = {{.fd = head.listener, .events = POLLIN}};
+    struct timespec time = {.tv_nsec = (long)us * 1000};
+    struct head_program *program;
+    nfds_t n = 1;
+
+    TAILQ_FOREACH(program, &head.programs, link)
+    {
+        if (n == 64)
+            break;
+        polls[n++] = (struct pollfd){.fd = program->socket,
+                                     .events = (short)(POLLIN | (program->out.size > program->out_at ? POLLOUT : 0))};
+    }
+    ppoll(polls, n, &time, NULL);
+    if (polls[0].revents)
+        head_accept(&head);
+}
+
+static void serve(void)
+{
+    unsigned n = 0;
+
+    while (watched_lives() || !TAILQ_EMPTY(&head.programs)) {
+        bool did = step();
+        unsigned us = mpi_io_rest(did);
+
+        /* Connections are only looked for there. */
+        if (us || ++n % 256 == 0)
+            rest(us);
+        else if (!did)
+            sched_yield();
+        look_for_silence();
+    }
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static void clean(void)
+{
+    char path[4096];
+    static const char *const names[] = {"socket", "socket.new", "why"};
+
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+static bool all_live(void)
+{
+    for (unsigned i = 0; i < head.n_nodes; i++)
+        if (head.nodes[i].lost)
+            return false;
+    return true;
+}
+
+static void end(void)
+{
+    bool live = all_live();
+
+    close(head.listener);
+    clean();
+    /* A node that is lost would never come to the end. */
+    if (!live) {
+        MPI_Abort(MPI_COMM_WORLD, 0);
+        exit(0);
+    }
+    for (unsigned i = 0; i < head.n_nodes; i++)
+        mpi_io_say(&head.io, (int)i + 1, TSL_REMOTE_QUIT, 0);
+    while (!mpi_io_is_idle(&head.io)) {
+        mpi_io_step(&head.io);
+        head_hear(&head);
+        sched_yield();
+    }
+    MPI_Finalize();
+}
+
+int main(int argc, char **argv)
+{
+    int level, size;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc != 3 || size < 2 || (unsigned)size > TSL_REMOTE_MAX_NODES + 1) {
+        fprintf(stderr, "tesela-head is started by `tesela run --nodes`\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    folder = argv[1];
+    watched = (pid_t)atol(argv[2]);
+    watched_handle = (int)syscall(SYS_pidfd_open, watched, 0);
+    mpi_io_init(&head.io);
+    head.n_nodes = (unsigned)size - 1;
+    head.nodes = calloc(head.n_nodes, sizeof(head.nodes[0]));
+    if (!head.nodes)
+        fail("memory ran out");
+    for (unsigned i = 0; i < head.n_nodes; i++) {
+        head.nodes[i].index = i;
+        head.nodes[i].heard_ns = tsl_clock_ns();
+        TAILQ_INIT(&head.nodes[i].items);
+    }
+    wait_for_nodes();
+    for (unsigned i = 0; i < head.n_nodes; i++)
+        head.nodes[i].heard_ns = tsl_clock_ns();
+    listen_there();
+    serve();
+    end();
+    return 0;
+}

@@ -1,0 +1,122 @@
+#include "node/mpi_io.h"
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+void mpi_io_init(struct mpi_io *io)
+{
+    TAILQ_INIT(&io->sendings);
+}
+
+/* Without memory for a few bytes nothing goes on: the job ends rather than a message is lost. */
+static void *need(size_t size)
+{
+    void *data = malloc(size);
+
+    if (!data) {
+        fprintf(stderr, "tesela: memory ran out, so the nodes' job ends\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        abort();
+    }
+    return data;
+}
+
+static void send(struct mpi_io *io, int rank, int tag, const void *bytes, size_t size, const struct mpi_sending *as)
+{
+    struct mpi_sending *sending = need(sizeof(*sending));
+
+    *sending = *as;
+    MPI_Isend(bytes, (int)size, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &sending->request);
+    TAILQ_INSERT_TAIL(&io->sendings, sending, link);
+}
+
+void mpi_io_send(struct mpi_io *io, int rank, const struct tsl_remote_frame *frame, uint8_t *data)
+{
+    struct mpi_sending as = {.data = data};
+
+    tsl_remote_put_frame(data, frame);
+    send(io, rank, MPI_IO_FRAME, data, TSL_REMOTE_FRAME_SIZE + frame->size, &as);
+}
+
+void mpi_io_say(struct mpi_io *io, int rank, enum tsl_remote_frame_kind kind, uint32_t peer)
+{
+    mpi_io_send(io, rank, &(struct tsl_remote_frame){.kind = kind, .peer = peer}, need(TSL_REMOTE_FRAME_SIZE));
+}
+
+void mpi_io_send_payload(struct mpi_io *io, int rank, uint32_t peer, const void *bytes, size_t size,
+                         const struct mpi_sending *then)
+{
+    struct tsl_remote_frame frame = {.kind = TSL_REMOTE_PAYLOAD, .peer = peer, .size = (uint32_t)size};
+    struct mpi_sending as = {.data = need(TSL_REMOTE_FRAME_SIZE)};
+
+    tsl_remote_put_frame(as.data, &frame);
+    send(io, rank, MPI_IO_FRAME, as.data, TSL_REMOTE_FRAME_SIZE, &as);
+    send(io, rank, MPI_IO_PAYLOAD, bytes, size, then);
+}
+
+bool mpi_io_step(struct mpi_io *io)
+{
+    struct mpi_sending *sending, *next;
+    bool did = false;
+
+    for (sending = TAILQ_FIRST(&io->sendings); sending; sending = next) {
+        int ended = 0;
+
+        next = TAILQ_NEXT(sending, link);
+        MPI_Test(&sending->request, &ended, MPI_STATUS_IGNORE);
+        if (!ended)
+            continue;
+        did = true;
+        TAILQ_REMOVE(&io->sendings, sending, link);
+        if (sending->done)
+            sending->done(sending->arg, sending->value);
+        free(sending->data);
+        free(sending);
+    }
+    return did;
+}
+
+bool mpi_io_is_idle(const struct mpi_io *io)
+{
+    return TAILQ_EMPTY(&io->sendings);
+}
+
+uint8_t *mpi_io_take(int *rank, size_t *size)
+{
+    MPI_Message message;
+    MPI_Status status;
+    uint8_t *data;
+    int is = 0, n;
+
+    MPI_Improbe(MPI_ANY_SOURCE, MPI_IO_FRAME, MPI_COMM_WORLD, &is, &message, &status);
+    if (!is)
+        return NULL;
+    MPI_Get_count(&status, MPI_BYTE, &n);
+    data = need((size_t)n + 1);
+    MPI_Mrecv(data, n, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    *rank = status.MPI_SOURCE;
+    *size = (size_t)n;
+    return data;
+}
+
+/* Where there are processors enough a loop looks for two milliseconds without a rest; else programs need them more. */
+unsigned mpi_io_rest(bool did)
+{
+    static uint64_t last_ns;
+    static long processors;
+    uint64_t now = tsl_clock_ns(), us;
+
+    if (!processors) {
+        processors = sysconf(_SC_NPROCESSORS_ONLN);
+        prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul); /* Short rests are as short as they are said to be. */
+    }
+    if (did)
+        last_ns = now;
+    us = (now - last_ns) / 1000;
+    if (us < (processors >= 8 ? 2000 : 200))
+        return 0;
+    return us < 5000 ? 20 : us < 50000 ? 200 : 1000;
+}

@@ -1,0 +1,51 @@
+/*
+ * Frames by MPI. Between a head (rank 0) and a node a frame is one message; what a PAYLOAD announces is the next
+ * message of another tag. One thread of a process calls all of it.
+ */
+#ifndef TSL_NODE_MPI_IO_H
+#define TSL_NODE_MPI_IO_H
+
+#include "remote/protocol.h"
+
+#include <mpi.h>
+#include <sys/queue.h>
+
+#define MPI_IO_FRAME   1
+#define MPI_IO_PAYLOAD 2
+
+struct mpi_sending {
+    MPI_Request request;
+    void *data; /* heap, freed at its end; NULL: not ours */
+    void (*done)(void *arg, unsigned value);
+    void *arg;
+    unsigned value;
+    TAILQ_ENTRY(mpi_sending) link;
+};
+
+TAILQ_HEAD(mpi_sendings, mpi_sending);
+
+struct mpi_io {
+    struct mpi_sendings sendings;
+};
+
+void mpi_io_init(struct mpi_io *io);
+/* data: heap, with room for the frame before what it is about, which is frame->size bytes; the io's from now on. */
+void mpi_io_send(struct mpi_io *io, int rank, const struct tsl_remote_frame *frame, uint8_t *data);
+/* A frame without more. */
+void mpi_io_say(struct mpi_io *io, int rank, enum tsl_remote_frame_kind kind, uint32_t peer);
+/* A payload, announced; done(arg, value) is called when the bytes are free again. data: heap, or NULL where they aren't
+ * ours. */
+void mpi_io_send_payload(struct mpi_io *io, int rank, uint32_t peer, const void *bytes, size_t size,
+                         const struct mpi_sending *then);
+/* Looks after what was sent. True: something has ended. */
+bool mpi_io_step(struct mpi_io *io);
+bool mpi_io_is_idle(const struct mpi_io *io);
+
+/* The next frame that has come, of any rank: heap, size bytes in all; NULL: none. */
+uint8_t *mpi_io_take(int *rank, size_t *size);
+
+/* How long a loop rests before it looks again: not at all for a while after it did something, then longer and longer.
+ * Microseconds. */
+unsigned mpi_io_rest(bool did);
+
+#endif

@@ -1,0 +1,240 @@
+#include "node/node_main.h"
+#include "base/clock.h"
+#include "compile_client/client.h"
+#include "node/mpi_io.h"
+#include "node/server.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEAD 0
+
+/* Data that are being received. */
+struct receiving {
+    MPI_Request request;
+    struct node_work *work; /* NULL: nobody wants them; bytes are ours */
+    void *bytes;
+    TAILQ_ENTRY(receiving) link;
+};
+
+TAILQ_HEAD(receivings, receiving);
+
+static struct {
+    struct mpi_io io;
+    struct node_server *server;
+    struct receivings receivings;
+    uint64_t beat_ns;
+    bool quits;
+} node;
+
+#define BEAT_NS 1000000000u
+
+/* ---- To the head ------------------------------------------------------------------------------------------------- */
+
+static void send_messages(void *arg, uint32_t program, uint8_t *data, size_t size)
+{
+    (void)arg;
+    mpi_io_send(&node.io, HEAD,
+                &(struct tsl_remote_frame){
+                    .kind = TSL_REMOTE_MESSAGES, .peer = program, .size = (uint32_t)(size - TSL_REMOTE_FRAME_SIZE)},
+                data);
+}
+
+static void send_payload(void *arg, uint32_t program, void *data, size_t size)
+{
+    (void)arg;
+    mpi_io_send_payload(&node.io, HEAD, program, data, size, &(struct mpi_sending){.data = data});
+}
+
+static bool beat(void)
+{
+    uint64_t now = tsl_clock_ns();
+
+    if (now - node.beat_ns < BEAT_NS)
+        return false;
+    node.beat_ns = now;
+    mpi_io_say(&node.io, HEAD, TSL_REMOTE_BEAT, 0);
+    return true;
+}
+
+static void send_hello(void)
+{
+    static const uint8_t none[TSL_REMOTE_FRAME_SIZE];
+    char host[256] = "";
+    struct tsl_remote_hello hello = {.version = TSL_REMOTE_VERSION,
+                                     .name = (char *)"tesela-node " TESELA_VERSION,
+                                     .host = host,
+                                     .host_id = tsl_remote_host_id()};
+    struct tsl_writer writer = {.size = 0};
+
+    gethostname(host, sizeof(host) - 1);
+    tsl_write_raw(&writer, none, sizeof(none));
+    tsl_remote_put_hello(&writer, &hello);
+    if (writer.failed)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    mpi_io_send(
+        &node.io, HEAD,
+        &(struct tsl_remote_frame){.kind = TSL_REMOTE_HELLO, .size = (uint32_t)(writer.size - TSL_REMOTE_FRAME_SIZE)},
+        writer.data);
+}
+
+/* ---- From the head ----------------------------------------------------------------------------------------------- */
+
+/* MPI brings the bytes whether somebody wants them or not. */
+static void receive_payload(const struct tsl_remote_frame *frame)
+{
+    struct receiving *receiving = calloc(1, sizeof(*receiving));
+
+    if (receiving)
+        receiving->work = node_server_expect(node.server, frame->peer, frame->size, &receiving->bytes);
+    if (receiving && !receiving->work)
+        receiving->bytes = malloc(frame->size);
+    if (!receiving || !receiving->bytes) {
+        fprintf(stderr, "tesela-node: memory ran out, so the nodes' job ends\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        abort();
+    }
+    MPI_Irecv(receiving->bytes, (int)frame->size, MPI_BYTE, HEAD, MPI_IO_PAYLOAD, MPI_COMM_WORLD, &receiving->request);
+    TAILQ_INSERT_TAIL(&node.receivings, receiving, link);
+}
+
+static bool look_after_payloads(void)
+{
+    struct receiving *receiving, *next;
+    bool did = false;
+
+    for (receiving = TAILQ_FIRST(&node.receivings); receiving; receiving = next) {
+        int ended = 0;
+
+        next = TAILQ_NEXT(receiving, link);
+        MPI_Test(&receiving->request, &ended, MPI_STATUS_IGNORE);
+        if (!ended)
+            break; /* They come in order. */
+        did = true;
+        TAILQ_REMOVE(&node.receivings, receiving, link);
+        if (receiving->work)
+            node_server_arrived(node.server, receiving->work);
+        else
+            free(receiving->bytes);
+        free(receiving);
+    }
+    return did;
+}
+
+static void tell_nonsense(uint32_t program)
+{
+    fprintf(stderr, "tesela-node: a program (%u) said what makes no sense, so it is served no more\n", program);
+    mpi_io_say(&node.io, HEAD, TSL_REMOTE_BYE, program);
+}
+
+static bool take_frame(void)
+{
+    struct tsl_remote_frame frame;
+    size_t size;
+    int rank;
+    uint8_t *data = mpi_io_take(&rank, &size);
+
+    if (!data)
+        return false;
+    if (size < TSL_REMOTE_FRAME_SIZE || !tsl_remote_get_frame(data, &frame) ||
+        (frame.kind == TSL_REMOTE_MESSAGES && frame.size != size - TSL_REMOTE_FRAME_SIZE)) {
+        fprintf(stderr, "tesela-node: the head sent what makes no sense\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (frame.kind == TSL_REMOTE_MESSAGES) {
+        if (!node_server_take(node.server, frame.peer, data, TSL_REMOTE_FRAME_SIZE, frame.size))
+            tell_nonsense(frame.peer);
+        return true;
+    }
+    free(data);
+    if (frame.kind == TSL_REMOTE_PAYLOAD)
+        receive_payload(&frame);
+    else if (frame.kind == TSL_REMOTE_BYE)
+        node_server_bye(node.server, frame.peer);
+    else if (frame.kind == TSL_REMOTE_QUIT)
+        node.quits = true;
+    return true;
+}
+
+/* ---- The loop ---------------------------------------------------------------------------------------------------- */
+
+static bool step(void)
+{
+    bool did = take_frame();
+
+    did = look_after_payloads() || did;
+    did = node_server_step(node.server) || did;
+    did = mpi_io_step(&node.io) || did;
+    return beat() || did;
+}
+
+static void serve(void)
+{
+    while (!node.quits) {
+        bool did = step();
+        unsigned rest = mpi_io_rest(did);
+
+        if (rest)
+            node_server_wait(node.server, rest);
+        else if (!did)
+            sched_yield();
+    }
+    while (!mpi_io_is_idle(&node.io))
+        mpi_io_step(&node.io);
+}
+
+/* What programs set for themselves isn't meant for nodes. */
+static void set_environment(void)
+{
+    const char *members = getenv("TESELA_NODE_MEMBERS");
+
+    unsetenv("TESELA_NODES");
+    unsetenv("TESELA_TRACE");
+    unsetenv("TESELA_MEMORY");
+    if (members)
+        setenv("TESELA_MEMBERS", members, 1);
+    else
+        unsetenv("TESELA_MEMBERS");
+}
+
+/* Beside this program once installed; in a build tree in a folder beside its own. Else the CPU serves nobody. */
+static void find_compiler(void)
+{
+    static const char *const places[] = {"tesela-kc", "../kc/tesela-kc"};
+    char own[4096], path[sizeof(own) + 32];
+    ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+    if (n <= 0)
+        return;
+    own[n] = 0;
+    *strrchr(own, '/') = 0;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", own, places[i]);
+        if (access(path, X_OK))
+            continue;
+        tsl_client_set_program(path, NULL);
+        return;
+    }
+}
+
+int node_main(int argc, char **argv)
+{
+    struct node_out out = {.messages = send_messages, .payload = send_payload};
+    int level;
+
+    set_environment();
+    find_compiler();
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+    mpi_io_init(&node.io);
+    TAILQ_INIT(&node.receivings);
+    node.server = node_server_create(&out);
+    if (!node.server)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    send_hello();
+    serve();
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,284 @@
+#include "tool/nodes.h"
+#include "tool/icd_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Vendors are loaded and devices opened meanwhile; the head's own limit is a minute. */
+#define START_SECONDS 90
+#define MOST_NODES    256
+
+/* Whatever MPI it is built with: its program that starts jobs, and whether that is Open MPI's. */
+#ifndef TESELA_MPIRUN
+#define TESELA_MPIRUN   NULL
+#define TESELA_OPEN_MPI 0
+#endif
+
+/* ---- How many ---------------------------------------------------------------------------------------------------- */
+
+/* One for each host, or as many as slots=N behind it says. 0, with a sentence: the file can't be read, or names none.
+ */
+static unsigned count_hosts(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char line[1024];
+    unsigned n = 0;
+
+    if (!file) {
+        fprintf(stderr, "tesela run: --nodes takes a number or a file of hosts, and %s can't be read: %s\n", path,
+                strerror(errno));
+        return 0;
+    }
+    while (fgets(line, sizeof line, file)) {
+        const char *slots;
+
+        line[strcspn(line, "#\r\n")] = 0;
+        if (!line[strspn(line, " \t")])
+            continue;
+        slots = strstr(line, "slots=");
+        n += slots ? (unsigned)strtoul(slots + 6, NULL, 10) : 1;
+    }
+    fclose(file);
+    if (n == 0 || n > MOST_NODES)
+        fprintf(stderr, "tesela run: %s names %u nodes; there may be 1 to %d\n", path, n, MOST_NODES);
+    return n <= MOST_NODES ? n : 0;
+}
+
+/* *is_file: the nodes are those of a file of hosts. */
+static unsigned count_nodes(const char *nodes, bool *is_file)
+{
+    char *end;
+    unsigned long n = strtoul(nodes, &end, 10);
+
+    *is_file = end == nodes || *end;
+    if (*is_file)
+        return count_hosts(nodes);
+    if (n >= 1 && n <= MOST_NODES)
+        return (unsigned)n;
+    fprintf(stderr, "tesela run: --nodes=%s: there may be 1 to %d nodes\n", nodes, MOST_NODES);
+    return 0;
+}
+
+/* ---- The command line -------------------------------------------------------------------------------------------- */
+
+struct line {
+    char *words[128];
+    unsigned n;
+};
+
+static void add(struct line *line, const char *word)
+{
+    if (line->n + 1 < sizeof line->words / sizeof line->words[0])
+        line->words[line->n++] = (char *)word;
+}
+
+/* Nodes on other hosts begin with an environment of their own. */
+static void add_environment(struct line *line)
+{
+    static const char *const names[] = {"HWLOC_COMPONENTS", "TESELA_NODE_MEMBERS", "TESELA_VENDORS", "TESELA_LOG",
+                                        "TESELA_NVIDIA",    "TESELA_CACHE",        "TESELA_SVM",     "TESELA_GATES"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (getenv(names[i])) {
+            add(line, "-x");
+            add(line, names[i]);
+        }
+}
+
+struct job {
+    char head[PATH_MAX], node[PATH_MAX], folder[PATH_MAX], socket[PATH_MAX];
+    char count[16], process[32];
+    const char *hosts; /* NULL: all nodes are on this machine */
+};
+
+static void add_open_mpi(struct line *line)
+{
+    add(line, "--oversubscribe");
+    add(line, "--bind-to");
+    add(line, "none");
+    if (geteuid() == 0)
+        add(line, "--allow-run-as-root");
+}
+
+static void write_line(struct line *line, const struct job *job)
+{
+    add(line, TESELA_MPIRUN);
+    if (TESELA_OPEN_MPI)
+        add_open_mpi(line);
+    add(line, "-n");
+    add(line, "1");
+    if (job->hosts) {
+        add(line, TESELA_OPEN_MPI ? "--host" : "-host");
+        add(line, "localhost");
+    }
+    add(line, job->head);
+    add(line, job->folder);
+    add(line, job->process);
+    add(line, ":");
+    add(line, "-n");
+    add(line, job->count);
+    if (job->hosts) {
+        add(line, TESELA_OPEN_MPI ? "--hostfile" : "-f");
+        add(line, job->hosts);
+    }
+    if (TESELA_OPEN_MPI)
+        add_environment(line);
+    add(line, job->node);
+    line->words[line->n] = NULL;
+}
+
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
+
+/* In a folder beside the tool in a build tree, else where the library's other programs are once installed. */
+static bool find_program(const char *name, char path[PATH_MAX])
+{
+    char own[PATH_MAX];
+
+    if (!tsl_tool_folder(own))
+        return false;
+    if (snprintf(path, PATH_MAX, "%s/nodes/%s", own, name) < PATH_MAX && access(path, X_OK) == 0)
+        return true;
+    return snprintf(path, PATH_MAX, "%s/%s/../%s", own, TESELA_ICD_FROM_TOOL, name) < PATH_MAX &&
+           access(path, X_OK) == 0;
+}
+
+static bool make_folder(struct job *job)
+{
+    const char *run = getenv("XDG_RUNTIME_DIR");
+
+    if (!run || access(run, W_OK))
+        run = "/tmp";
+    if (snprintf(job->folder, sizeof job->folder, "%s/tesela-nodes-XXXXXX", run) >= PATH_MAX - 32 ||
+        !mkdtemp(job->folder)) {
+        fprintf(stderr, "tesela run: no folder can be made in %s: %s\n", run, strerror(errno));
+        return false;
+    }
+    snprintf(job->socket, sizeof job->socket, "%.*s/socket", PATH_MAX - 16, job->folder);
+    return true;
+}
+
+/* What is meant for the program alone. MPI asks hwloc for devices, which would load Tesela for that. */
+static void set_environment(void)
+{
+    unsetenv("TESELA_MEMBERS");
+    unsetenv("TESELA_NODES");
+    unsetenv("TESELA_TRACE");
+    setenv("HWLOC_COMPONENTS", "-opencl", 1);
+}
+
+static void become(const struct line *line, int alive)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    set_environment();
+
+    if (null >= 0)
+        dup2(null, 0);
+    fcntl(alive, F_SETFD, 0); /* It stays open for as long as the job runs. */
+    execvp(line->words[0], line->words);
+    fprintf(stderr, "tesela run: %s, which starts MPI's jobs, can't be run: %s\n", line->words[0], strerror(errno));
+    _exit(1);
+}
+
+/* In a session of its own, so that the terminal's signals are the program's alone, and as nobody's child. Returns a
+ * pipe that ends with it; -1 on error. */
+static int start(const struct line *line)
+{
+    int ends[2];
+    pid_t child;
+
+    if (pipe2(ends, O_CLOEXEC))
+        return -1;
+    child = fork();
+    if (child == 0) {
+        setsid();
+        child = fork();
+        if (child == 0)
+            become(line, ends[1]);
+        _exit(child < 0);
+    }
+    close(ends[1]);
+    if (child > 0 && waitpid(child, NULL, 0) == child)
+        return ends[0];
+    close(ends[0]);
+    return -1;
+}
+
+/* What the head wrote of it; else where to look. */
+static void say_why(const struct job *job)
+{
+    char path[PATH_MAX + 8], sentence[512];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/why", job->folder);
+    file = fopen(path, "re");
+    if (file && fgets(sentence, sizeof sentence, file))
+        fprintf(stderr, "tesela run: the nodes could not be started: %s", sentence);
+    else
+        fprintf(stderr, "tesela run: the nodes could not be started; what MPI says of it stands above\n");
+    if (file)
+        fclose(file);
+    unlink(path);
+    rmdir(job->folder);
+}
+
+static bool wait_until_ready(const struct job *job, int alive)
+{
+    struct pollfd end = {.fd = alive, .events = POLLIN};
+
+    for (int i = 0; i < START_SECONDS * 100; i++) {
+        if (access(job->socket, F_OK) == 0)
+            return true;
+        if (poll(&end, 1, 10) > 0)
+            break;
+    }
+    say_why(job);
+    return false;
+}
+
+bool tsl_tool_nodes_start(const char *nodes)
+{
+    struct job job = {.hosts = NULL};
+    struct line line = {.n = 0};
+    bool is_file, ready;
+    unsigned n = count_nodes(nodes, &is_file);
+    int alive;
+
+    if (n == 0)
+        return false;
+    if (!TESELA_MPIRUN) {
+        fprintf(stderr,
+                "tesela run: --nodes needs MPI, and this Tesela was built without it: install the Debian packages "
+                "openmpi-bin and libopenmpi-dev, and build again\n");
+        return false;
+    }
+    if (!find_program("tesela-head", job.head) || !find_program("tesela-node", job.node)) {
+        fprintf(stderr,
+                "tesela run: tesela-head and tesela-node are not beside this tool, nor where it would be installed; "
+                "build or install Tesela again\n");
+        return false;
+    }
+    if (!make_folder(&job))
+        return false;
+    job.hosts = is_file ? nodes : NULL;
+    snprintf(job.count, sizeof job.count, "%u", n);
+    snprintf(job.process, sizeof job.process, "%ld", (long)getpid());
+    write_line(&line, &job);
+    alive = start(&line);
+    if (alive < 0) {
+        perror("tesela run: --nodes");
+        rmdir(job.folder);
+        return false;
+    }
+    ready = wait_until_ready(&job, alive);
+    close(alive);
+    return ready && setenv("TESELA_NODES", job.socket, 1) == 0;
+}
