@@ -187,6 +187,8 @@ static bool make_view(struct node_session *session, const struct tsl_remote_requ
     if (!of || of->is_image || (is_image && (!of->object.member->driver->image_of || !image_is_sound(&request->image))))
         return false;
     size = is_image ? tsl_image_span(&request->image) : request->size;
+    if (!is_image && request->offset % of->object.member->caps.base_align)
+        return false;
     if (request->offset > of->size || size > of->size - request->offset || size == 0)
         return false;
     mem = node_create(session, sizeof(*mem), NODE_MEM, request->id, of->object.member);

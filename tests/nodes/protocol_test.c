@@ -1,6 +1,6 @@
 /* The nodes' protocol: every message comes out as it went in; cut short, changed or made up it is refused without harm
  * (which AddressSanitizer watches). A node's server lives through any of them, and does nothing that the contract
- * forbids (which the fake driver watches), and what programs left behind goes. */
+ * forbids (which the fake driver watches), and what programs left behind goes. NODES_SEED: another course of chance. */
 #include "base/clock.h"
 #include "driver/fake.h"
 #include "members/members.h"
@@ -280,6 +280,8 @@ static int begin(void **state)
     struct node_out out = {.messages = take_messages, .payload = take_payload};
 
     (void)state;
+    if (getenv("NODES_SEED"))
+        chance_state = strtoul(getenv("NODES_SEED"), NULL, 10);
     alarm(300);
     setup.members[0].gates = true;
     setup.members[0].peer = setup.members[1].peer = true;
