@@ -311,32 +311,81 @@ static cl_int attach_locked(struct work *work, const struct tsl_copy *copy, uint
     return CL_SUCCESS;
 }
 
-/* The parcel goes when all held work before it has ended. */
-static void hold_parcel_locked(struct work *work, struct remote_parcel *parcel, const struct tsl_waits *waits)
+/* The held work that data of a transfer wait for: of all its pieces the same, so that none waits for the one before. */
+struct holders {
+    TSL_SMALL_VECTOR(struct remote_fence *, 4) list; /* references */
+};
+
+static cl_int add_holder_locked(struct holders *holders, struct remote_fence *fence)
+{
+    if (!fence || !fence->held || has_ended(fence))
+        return CL_SUCCESS;
+    if (!TSL_SMALL_PUSH(&holders->list, fence))
+        return CL_OUT_OF_HOST_MEMORY;
+    tsl_fence_ref(&fence->base);
+    return CL_SUCCESS;
+}
+
+/* Before the first piece is said. */
+static cl_int find_holders(struct holders *holders, struct tsl_lane *lane, const struct tsl_waits *waits)
+{
+    cl_int error = CL_SUCCESS;
+
+    remote_lock(connection_of(lane));
+    for (unsigned i = 0; waits && i < waits->n && !error; i++)
+        if (remote_can_wait(lane->member, waits->fences[i]))
+            error = add_holder_locked(holders, remote_fence_of(waits->fences[i]));
+    if (!error)
+        error = add_holder_locked(holders, ((struct remote_lane *)lane)->last_held);
+    remote_unlock(connection_of(lane));
+    return error;
+}
+
+static void drop_holders(struct holders *holders)
+{
+    for (unsigned i = 0; i < holders->list.n; i++)
+        drop(*TSL_SMALL_AT(&holders->list, i));
+    TSL_SMALL_FINISH(&holders->list);
+}
+
+/* Room for the notes, so that the parcel can't go too early for want of memory. */
+static cl_int reserve_notes_locked(struct holders *holders)
+{
+    for (unsigned i = 0; i < holders->list.n; i++) {
+        struct remote_fence *fence = *TSL_SMALL_AT(&holders->list, i);
+
+        if (!has_ended(fence) && !TSL_SMALL_RESERVE(&fence->notes))
+            return CL_OUT_OF_HOST_MEMORY;
+    }
+    return CL_SUCCESS;
+}
+
+/* The parcel goes when all that holds it has ended. */
+static void hold_parcel_locked(struct work *work, struct remote_parcel *parcel, struct holders *holders)
 {
     struct remote_note note = {remote_release_parcel, parcel};
-    struct remote_fence *last = work->lane->last_held;
 
     parcel->id = work->request.id;
-    for (unsigned i = 0; i <= (waits ? waits->n : 0); i++) {
-        struct remote_fence *wait = waits && i < waits->n ? remote_fence_of(waits->fences[i]) : last;
+    for (unsigned i = 0; i < holders->list.n; i++) {
+        struct remote_fence *fence = *TSL_SMALL_AT(&holders->list, i);
 
-        if (wait && wait->held && !has_ended(wait) && TSL_SMALL_PUSH(&wait->notes, note))
+        /* A fence that is named twice has room for one note alone: the second push may fail, and the first suffices. */
+        if (!has_ended(fence) && TSL_SMALL_PUSH(&fence->notes, note))
             atomic_fetch_add(&parcel->n_left, 1);
     }
     if (atomic_fetch_sub(&parcel->n_left, 1) == 1)
         remote_post_locked(work->node->connection, parcel);
 }
 
-/* One piece. It has a fence of its own in any case (the next one waits for it, and data may be held for it). */
+/* One piece. It has a fence of its own in any case: the next one waits for it, and data may be held for it. */
 static cl_int transfer_piece(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
-                             struct remote_fence **made)
+                             struct holders *holders, struct remote_fence **made)
 {
     bool writes = copy->dst.mem != NULL;
     uint8_t inline_bytes[TSL_REMOTE_INLINE];
     struct remote_parcel *parcel = NULL;
-    struct work work;
     struct remote_fence *old = NULL;
+    struct work work;
     cl_int error;
 
     remote_lock(connection_of(lane));
@@ -345,21 +394,23 @@ static cl_int transfer_piece(struct tsl_lane *lane, const struct tsl_copy *copy,
     for (unsigned d = 0; d < 3; d++)
         work.request.region[d] = copy->region[d];
     work.request.loose = copy->loose;
+    if (!error)
+        error = reserve_notes_locked(holders);
     if (!error && writes)
         error = attach_locked(&work, copy, inline_bytes, &parcel);
     if (!error)
         error = name_locked(&work, true, waits);
-    if (!error) {
+    if (error) {
+        free(parcel);
+    } else {
         if (!writes) {
             work.fence->host = copy->dst;
             memcpy(work.fence->region, copy->region, sizeof(copy->region));
         }
         remote_say_locked(work.node, &work.request);
         if (parcel)
-            hold_parcel_locked(&work, parcel, waits);
+            hold_parcel_locked(&work, parcel, holders);
         old = hold_locked(&work);
-    } else {
-        free(parcel);
     }
     remote_unlock(connection_of(lane));
     free(work.request.waits);
@@ -439,34 +490,48 @@ static cl_int give_up(struct tsl_lane *lane, struct remote_fence *before, cl_int
     return error;
 }
 
+static cl_int transfer_pieces(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+                              struct holders *holders, struct remote_fence **last)
+{
+    struct remote_fence *made = NULL;
+    struct tsl_copy piece;
+    struct pieces pieces;
+
+    *last = NULL;
+    cut(&pieces, copy);
+    do {
+        struct tsl_fence *chain = *last ? &(*last)->base : NULL;
+        const struct tsl_waits behind = {1, &chain};
+        cl_int error;
+
+        next_piece(&pieces, &piece);
+        error = transfer_piece(lane, &piece, chain ? &behind : waits, holders, &made);
+        if (error) {
+            drop(made);
+            return give_up(lane, *last, error);
+        }
+        drop(*last);
+        *last = made;
+    } while (!pieces.over);
+    return CL_SUCCESS;
+}
+
 static cl_int transfer(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                        struct tsl_fence **fence)
 {
     const struct tsl_copy straight = straightened(copy);
-    struct remote_fence *before = NULL, *made = NULL;
-    struct tsl_copy piece;
-    struct pieces pieces;
-    cl_int error;
+    struct holders holders = {.list = {.n = 0}};
+    struct remote_fence *last = NULL;
+    cl_int error = find_holders(&holders, lane, waits);
 
-    cut(&pieces, &straight);
-    do {
-        struct tsl_fence *chain = before ? &before->base : NULL;
-        const struct tsl_waits behind = {1, &chain};
-
-        next_piece(&pieces, &piece);
-        error = transfer_piece(lane, &piece, before ? &behind : waits, &made);
-        if (error) {
-            drop(made);
-            return give_up(lane, before, error);
-        }
-        drop(before);
-        before = made;
-    } while (!pieces.over);
-    if (fence)
-        *fence = &before->base;
-    else
-        drop(before);
-    return CL_SUCCESS;
+    if (!error)
+        error = transfer_pieces(lane, &straight, waits, &holders, &last);
+    drop_holders(&holders);
+    if (!error && fence)
+        *fence = &last->base;
+    else if (!error)
+        drop(last);
+    return error;
 }
 
 cl_int remote_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
