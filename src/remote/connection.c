@@ -220,6 +220,12 @@ static bool greet(struct remote_connection *c, int *memory)
     return c->n_nodes > 0;
 }
 
+/* Nobody joins it. */
+static bool start_thread(pthread_t *thread, void *(*run)(void *connection), struct remote_connection *c)
+{
+    return !tsl_thread_start(thread, NULL, run, c) && !pthread_detach(*thread);
+}
+
 static bool start(struct remote_connection *c, int memory)
 {
     size_t size = 2 * TSL_REMOTE_N_SLOTS * TSL_REMOTE_PIECE;
@@ -229,8 +235,7 @@ static bool start(struct remote_connection *c, int memory)
     if (c->slots == MAP_FAILED || !c->nodes)
         return false;
     init(c);
-    return !tsl_thread_start(&c->receiver, NULL, remote_receive, c) &&
-           !tsl_thread_start(&c->courier, NULL, remote_carry, c);
+    return start_thread(&c->receiver, remote_receive, c) && start_thread(&c->courier, remote_carry, c);
 }
 
 /* Only the registry calls it, under its lock. What was made stays until the process ends. */

@@ -647,7 +647,7 @@ static void pieces_are_gathered(void **state)
     struct tsl_gather_kernels kernels;
 
     (void)state;
-    if (is_standin())
+    if (is_standin() || is_fake()) /* Neither compiles. */
         return;
     srand(5);
     tsl_gather_kernels_init(&kernels);

@@ -230,6 +230,7 @@ static int begin(void **state)
     alarm(100);
     setup.members[0].gates = true;
     setup.members[0].peer = setup.members[1].peer = true;
+    setup.members[0].memory_size = setup.members[1].memory_size = 64 << 20;
     tsl_fake_begin(&setup);
     tsl_members_register_alone(&tsl_fake_driver);
     snprintf(head.path, sizeof(head.path), "/tmp/tesela-pair-%d", (int)getpid());
@@ -301,7 +302,7 @@ static void no_violation(void)
  * written again before anybody has waited for it. */
 static void bytes_take_all_ways(void **state)
 {
-    static const size_t sizes[] = {1, 8192, 8193, 100000, 1 << 20, (5 << 20) + 77, 40 << 20};
+    static const size_t sizes[] = {1, 8192, 8193, 100000, 1 << 20, (5 << 20) + 77, 20 << 20};
 
     (void)state;
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
