@@ -2,6 +2,7 @@
 
 #include "icd2.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -173,6 +174,23 @@ const struct tsl_dispatch tsl_dispatch_table = {
     /* OpenCL 3.1 */
     .clGetKernelSuggestedLocalWorkSize = tsl_api_clGetKernelSuggestedLocalWorkSize,
 };
+
+struct tsl_dispatch tsl_dispatch_plain_table;
+
+static void fill_plain(void)
+{
+    tsl_dispatch_plain_table = tsl_dispatch_table;
+    tsl_dispatch_plain_table.clGetPlatformIDs = tsl_api_clGetPlatformIDs;
+    tsl_dispatch_plain_table.clUnloadCompiler = tsl_api_clUnloadCompiler;
+}
+
+const struct tsl_dispatch *tsl_dispatch_plain(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, fill_plain);
+    return &tsl_dispatch_plain_table;
+}
 
 /* The same by name, for loaders that make their own table (ICD 2). */
 #define ENTRY(name)                   \

@@ -201,6 +201,12 @@ struct tsl_dispatch {
 
 extern const struct tsl_dispatch tsl_dispatch_table;
 
+/* The same functions without the mark: for objects of a loader that knows us as a layer alone and gave them no word of
+ * its own, so that it must dispatch by this table. Filled by tsl_dispatch_plain(); only its address may be used before.
+ */
+extern struct tsl_dispatch tsl_dispatch_plain_table;
+const struct tsl_dispatch *tsl_dispatch_plain(void);
+
 /* The entry point that the table has under this name, including the two whose slots hold the mark; NULL: there is
  * none. */
 void *tsl_dispatch_function(const char *name);

@@ -13,11 +13,22 @@ struct tsl_platform *tsl_platform_get(void)
     return &platform;
 }
 
+/* All other objects are made from these two, and inherit the words. */
+static void set_dispatch(const struct tsl_dispatch *dispatch, void *data)
+{
+    tsl_object_set_dispatch(&platform.object, dispatch, data);
+    tsl_object_set_dispatch(&tsl_device_root()->object, dispatch, data);
+}
+
 void tsl_platform_set_dispatch_data(void *data)
 {
-    /* All other objects are made from these two, and inherit the word. */
-    tsl_object_set_dispatch_data(&platform.object, data);
-    tsl_object_set_dispatch_data(&tsl_device_root()->object, data);
+    set_dispatch(&tsl_dispatch_table, data);
+}
+
+void tsl_platform_enter_layer(void)
+{
+    if (!__atomic_load_n(&platform.object.dispatch_data, __ATOMIC_RELAXED))
+        set_dispatch(tsl_dispatch_plain(), NULL);
 }
 
 /* The platform's own. What the device has in addition is known only when its members are. */

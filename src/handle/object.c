@@ -80,16 +80,19 @@ static uint32_t kind_load(const struct tsl_object *object)
     return atomic_load_explicit(&object->kind, memory_order_acquire);
 }
 
-/* Loaders and stale handles read these two words while a slot is reused, hence the atomic accesses. */
-static void dispatch_store(struct tsl_object *object, const struct tsl_dispatch *dispatch, void *data)
+/* Loaders and stale handles read these two words while a slot is reused, hence the atomic accesses. A reader that sees
+ * the marked table sees the loader's word as well, hence the order. */
+void tsl_object_set_dispatch(struct tsl_object *object, const struct tsl_dispatch *dispatch, void *data)
 {
-    __atomic_store_n(&object->dispatch, dispatch, __ATOMIC_RELAXED);
     __atomic_store_n(&object->dispatch_data, data, __ATOMIC_RELAXED);
+    __atomic_store_n(&object->dispatch, dispatch, __ATOMIC_RELEASE);
 }
 
-void tsl_object_set_dispatch_data(struct tsl_object *object, void *data)
+static void inherit_dispatch(struct tsl_object *object, const struct tsl_object *parent)
 {
-    __atomic_store_n(&object->dispatch_data, data, __ATOMIC_RELAXED);
+    const struct tsl_dispatch *dispatch = __atomic_load_n(&parent->dispatch, __ATOMIC_ACQUIRE);
+
+    tsl_object_set_dispatch(object, dispatch, __atomic_load_n(&parent->dispatch_data, __ATOMIC_RELAXED));
 }
 
 /* ---- Slots ---- */
@@ -128,7 +131,7 @@ static bool grow_locked(struct pool *pool) TSL_REQUIRES(pool->lock)
         struct slot *slot = (struct slot *)(begin + i * pool->stride);
 
         slot->pool = pool;
-        dispatch_store(&slot->object, &tsl_dispatch_table, NULL);
+        tsl_object_set_dispatch(&slot->object, &tsl_dispatch_table, NULL);
         put_free_locked(pool, slot);
     }
     pool->slabs[pool->n_slabs].begin = begin;
@@ -176,8 +179,10 @@ void *tsl_object_create(enum tsl_kind kind, size_t size, const struct tsl_object
     object = &slot->object;
     slot->destroy = destroy;
     memset(object + 1, 0, size - sizeof *object);
-    dispatch_store(object, parent ? parent->dispatch : &tsl_dispatch_table,
-                   parent ? __atomic_load_n(&parent->dispatch_data, __ATOMIC_RELAXED) : NULL);
+    if (parent)
+        inherit_dispatch(object, parent);
+    else
+        tsl_object_set_dispatch(object, &tsl_dispatch_table, NULL);
     atomic_store_explicit(&object->users, 1, memory_order_relaxed);
     atomic_store_explicit(&object->visible, 1, memory_order_relaxed);
     atomic_store_explicit(&object->refs, 1, memory_order_relaxed);
@@ -188,8 +193,9 @@ void *tsl_object_create(enum tsl_kind kind, size_t size, const struct tsl_object
 bool tsl_object_is(const void *handle, enum tsl_kind kind)
 {
     const struct tsl_object *object = handle;
+    const struct tsl_dispatch *dispatch = object ? __atomic_load_n(&object->dispatch, __ATOMIC_RELAXED) : NULL;
 
-    return object && __atomic_load_n(&object->dispatch, __ATOMIC_RELAXED) == &tsl_dispatch_table &&
+    return object && (dispatch == &tsl_dispatch_table || dispatch == &tsl_dispatch_plain_table) &&
            kind_load(object) == (uint32_t)kind;
 }
 

@@ -48,8 +48,9 @@ struct tsl_object {
 typedef void tsl_destroy_fn(struct tsl_object *object);
 void *tsl_object_create(enum tsl_kind kind, size_t size, const struct tsl_object *parent, tsl_destroy_fn *destroy);
 
-/* For objects without a parent: the loader's word, which all objects made from them inherit. */
-void tsl_object_set_dispatch_data(struct tsl_object *object, void *data);
+/* For objects without a parent: the loader's two words, which all objects made from them inherit. data is NULL as long
+ * as no loader has told its own. */
+void tsl_object_set_dispatch(struct tsl_object *object, const struct tsl_dispatch *dispatch, void *data);
 
 /* Is this a live handle of ours of that kind? Reads the first word of a non-NULL foreign handle, no more. */
 bool tsl_object_is(const void *handle, enum tsl_kind kind);

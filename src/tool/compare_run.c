@@ -209,7 +209,8 @@ static void look_at_reference(struct tsl_comparison *c)
 
 static struct tsl_child_result run_way(const struct tsl_comparison *c, unsigned w, unsigned round, const char *err)
 {
-    static const char *const unset[] = {"OCL_ICD_FILENAMES", "OCL_ICD_DEFAULT_PLATFORM", "TESELA_TRACE", NULL};
+    static const char *const unset[] = {"OCL_ICD_FILENAMES", "OCL_ICD_DEFAULT_PLATFORM", "OPENCL_LAYERS",
+                                        "TESELA_TRACE", NULL};
     const struct tsl_way *way = &c->ways.ways[w];
     const char *set[4] = {way->loader};
     char trace[PATH_MAX + 32], out[PATH_MAX];

@@ -44,7 +44,7 @@ _tesela_value() {
 _tesela_options() {
     case $1 in
     info) echo '--json --why --help' ;;
-    run) echo '--members --policy --trace --log --vendors --nodes --offer --icd --help' ;;
+    run) echo '--members --policy --trace --log --vendors --nodes --offer --layer --icd --help' ;;
     compare) echo '--rounds --file --members --vendors --limit --json --icd --help' ;;
     report) echo '--output --help' ;;
     meters) echo '--json --help' ;;

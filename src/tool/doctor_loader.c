@@ -74,7 +74,11 @@ void tsl_check_loader(struct tsl_findings *f)
         tsl_finding_hint(f, "Unset it, or use `tesela run', which does",
                          "OCL_ICD_DEFAULT_PLATFORM=%s chooses the platform of programs that ask for none",
                          variable("OCL_ICD_DEFAULT_PLATFORM"));
-    if (variable("OPENCL_LAYERS"))
+    if (variable("OPENCL_LAYERS") && strstr(variable("OPENCL_LAYERS"), "libtesela.so"))
+        tsl_finding_hint(f, "Unset it if that isn't meant",
+                         "OPENCL_LAYERS=%s makes programs see Tesela in place of all other platforms",
+                         variable("OPENCL_LAYERS"));
+    else if (variable("OPENCL_LAYERS"))
         tsl_finding_hint(f, "Unset it if that isn't meant",
                          "OPENCL_LAYERS=%s puts layers between programs and all platforms", variable("OPENCL_LAYERS"));
 }

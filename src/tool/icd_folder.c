@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The library that an .icd file names: its first line. False if there is no such file or nothing in it. */
-static bool read_icd(const char *folder, char library[PATH_MAX])
+/* Its first line names the library. */
+bool tsl_icd_folder_library(const char *folder, char library[PATH_MAX])
 {
     char path[PATH_MAX];
     bool found = false;
@@ -37,7 +37,7 @@ char *tsl_icd_folder_check(const char *folder)
     char library[PATH_MAX];
     char *path;
 
-    if (!read_icd(folder, library)) {
+    if (!tsl_icd_folder_library(folder, library)) {
         fprintf(stderr, "tesela: %s has no file tesela.icd; name the folder that has it with --icd.\n", folder);
         return NULL;
     }
@@ -84,7 +84,7 @@ char *tsl_icd_folder_find(void)
 
         if (asprintf(&folder, "%s/%s", own, places[i]) < 0)
             return NULL;
-        there = read_icd(folder, library);
+        there = tsl_icd_folder_library(folder, library);
         if (there)
             checked = tsl_icd_folder_check(folder);
         free(folder);

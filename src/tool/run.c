@@ -5,6 +5,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +15,11 @@
 /* The same codes as env, nice and timeout have. */
 enum { EXIT_OURS = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
-enum { KEY_ICD = 0x100, KEY_NODES, KEY_NODE_MEMBERS };
+enum { KEY_ICD = 0x100, KEY_NODES, KEY_NODE_MEMBERS, KEY_LAYER };
 
 struct arguments {
     const char *icd, *nodes;
+    bool layer;
     char **program; /* NULL: none given */
 };
 
@@ -44,6 +46,7 @@ static const struct argp_option options[] = {
     {"nodes", KEY_NODES, "N|FILE", 0,
      "Use other machines' devices, too: those of the hosts in FILE, or of N nodes here", 0},
     {"offer", KEY_NODE_MEMBERS, "LIST", 0, "Which of its devices a node offers (TESELA_NODE_MEMBERS)", 0},
+    {"layer", KEY_LAYER, NULL, 0, "Be a layer of the loader, which stays as it is, in place of an .icd file", 1},
     {"icd", KEY_ICD, "FOLDER", 0, "The folder that has tesela.icd and nothing else", 1},
     {0},
 };
@@ -92,6 +95,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_NODES:
         arguments->nodes = arg;
         return 0;
+    case KEY_LAYER:
+        arguments->layer = true;
+        return 0;
     case ARGP_KEY_ARG:
         arguments->program = &state->argv[state->next - 1];
         state->next = state->argc;
@@ -128,7 +134,35 @@ static bool point_loaders(const char *folder)
         return false;
     done = setenv("OCL_ICD_VENDORS", path, 1) == 0 && unsetenv("OCL_ICD_FILENAMES") == 0 &&
            unsetenv("OCL_ICD_DEFAULT_PLATFORM") == 0;
+    if (!done)
+        perror("tesela run");
     free(path);
+    return done;
+}
+
+/*
+ * Puts Tesela between the program and all platforms of its loader, wherever that finds them. Loaders put the first
+ * layer nearest to the platforms, so the user's own layers see Tesela.
+ */
+static bool add_layer(const char *folder)
+{
+    const char *others = getenv("OPENCL_LAYERS");
+    char library[PATH_MAX], *layers = NULL;
+    bool done;
+
+    if (!tsl_icd_folder_library(folder, library))
+        return false;
+    if (strchr(library, ':')) {
+        fprintf(stderr, "tesela run: %s can't be a layer, as loaders take a colon for the end of a name.\n", library);
+        return false;
+    }
+    if (others && strncmp(others, library, strlen(library)) == 0 && strchr(":", others[strlen(library)]))
+        return true; /* It is there already. */
+    done = asprintf(&layers, "%s%s%s", library, others && others[0] ? ":" : "", others ? others : "") >= 0 &&
+           setenv("OPENCL_LAYERS", layers, 1) == 0;
+    if (!done)
+        perror("tesela run");
+    free(layers);
     return done;
 }
 
@@ -162,12 +196,10 @@ int tsl_tool_run(int argc, char **argv)
     folder = arguments.icd ? tsl_icd_folder_check(arguments.icd) : tsl_icd_folder_find();
     if (!folder)
         return EXIT_OURS;
-    pointed = point_loaders(folder);
+    pointed = arguments.layer ? add_layer(folder) : point_loaders(folder);
     free(folder);
-    if (!pointed) {
-        perror("tesela run");
+    if (!pointed)
         return EXIT_OURS;
-    }
     if (arguments.nodes && !tsl_tool_nodes_start(arguments.nodes))
         return EXIT_OURS;
     return start(arguments.program);

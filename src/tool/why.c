@@ -99,7 +99,7 @@ static int conclude(const char *kernel, const struct found *found)
  * that can be, with each launch cut where that is legal. */
 static bool run_program(const char *scratch, const char *icd_folder, char **words, bool always)
 {
-    static const char *const unset[] = {"OCL_ICD_FILENAMES", "OCL_ICD_DEFAULT_PLATFORM", NULL};
+    static const char *const unset[] = {"OCL_ICD_FILENAMES", "OCL_ICD_DEFAULT_PLATFORM", "OPENCL_LAYERS", NULL};
     char loader[PATH_MAX + 32], trace[PATH_MAX + 32], out[PATH_MAX], err[PATH_MAX], how[160];
     const char *set[] = {loader, trace, always ? "TESELA_SPLIT=always" : NULL, "TESELA_MEMBERS=cpu", NULL};
     struct tsl_child child = {.program = words, .set = set, .unset = unset, .out = out, .err = err};
