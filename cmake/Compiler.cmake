@@ -7,6 +7,7 @@
 # Sets TESELA_KC to what is built, empty if nothing is.
 set(TESELA_KC "")
 option(TESELA_COMPILER "Build the kernel compiler, if LLVM is there" ON)
+option(TESELA_STATIC "Make a build that needs no LLVM and no linker where it runs, and finds its libraries beside itself" OFF)
 
 # Its code becomes part of builtins-nvptx.bc: docs/dev/compiler.md says what that means for packages.
 set(TESELA_LIBDEVICE "" CACHE STRING "The CUDA Toolkit's libdevice.10.bc, or OFF (default: the Toolkit's, if it is there)")
@@ -51,7 +52,7 @@ if(TESELA_COMPILER)
 endif()
 # The library knows which LLVM its compiler uses: results of another are not taken from the cache.
 set(llvm_library "")
-if(LLVM_MAJOR)
+if(LLVM_MAJOR AND NOT TESELA_STATIC)
     set(llvm_library ${LLVM_LIBRARIES}/libLLVM-${LLVM_MAJOR}.so)
 endif()
 target_compile_definitions(tesela_core PRIVATE TESELA_LLVM_LIBRARY="${llvm_library}")
@@ -67,6 +68,9 @@ message(STATUS "The kernel compiler is built with LLVM ${LLVM_MAJOR} in ${LLVM_L
 
 # The files in C++, which can't share the flags for C.
 file(GLOB_RECURSE kc_front_sources CONFIGURE_DEPENDS src/compiler/*.cpp)
+if(NOT TESELA_STATIC)
+    list(FILTER kc_front_sources EXCLUDE REGEX "/own_linker[.]cpp$")
+endif()
 add_library(tesela_kc_front OBJECT ${kc_front_sources})
 set_target_properties(tesela_kc_front PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
 target_include_directories(tesela_kc_front PRIVATE src)
@@ -85,10 +89,16 @@ set_target_properties(tesela_kc PROPERTIES OUTPUT_NAME tesela-kc RUNTIME_OUTPUT_
 target_include_directories(tesela_kc PRIVATE src)
 target_include_directories(tesela_kc SYSTEM PRIVATE ${LLVM_INCLUDES})
 target_compile_definitions(tesela_kc PRIVATE TESELA_LANGUAGE_HEADER="${LANGUAGE_HEADER}"
-    TESELA_FUNCTIONS_HEADER="${FUNCTIONS_HEADER}" TESELA_LD="${LD}")
+    TESELA_FUNCTIONS_HEADER="${FUNCTIONS_HEADER}")
 set_property(SOURCE src/compiler/front/header.c APPEND PROPERTY OBJECT_DEPENDS ${LANGUAGE_HEADER} ${FUNCTIONS_HEADER})
-target_link_libraries(tesela_kc PRIVATE tesela_kc_front tesela_flags
-    ${LLVM_LIBRARIES}/libclang-cpp.so ${llvm_library})
+target_link_libraries(tesela_kc PRIVATE tesela_kc_front tesela_flags)
+if(TESELA_STATIC)
+    include(cmake/StaticLLVM.cmake)
+    tesela_link_static_llvm(tesela_kc)
+else()
+    target_compile_definitions(tesela_kc PRIVATE TESELA_LD="${LD}")
+    target_link_libraries(tesela_kc PRIVATE ${LLVM_LIBRARIES}/libclang-cpp.so ${llvm_library})
+endif()
 
 # The built-in functions, each library compiled by tesela-kc itself.
 file(GLOB builtins CONFIGURE_DEPENDS src/compiler/builtins/*.cl)

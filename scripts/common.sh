@@ -1,11 +1,12 @@
 # Shared by tests/run and examples/run, which source it with bash.
 #
 #   parse_options "$@"   sets install, build, prebuilt, sanitize; unknown words are left in rest
-#   install_packages     installs all of scripts/packages, or stops with the command to run
+#   install_packages G... installs these groups of scripts/packages, or stops with the command to run
 #   build_targets T...   configures and builds, or makes a prebuilt folder work in its present place
 
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=${JOBS:-$(nproc)}
+cmake_options='' # words for CMake when it configures
 command_line=$0
 
 say() {
@@ -50,10 +51,18 @@ parse_options() {
     build=${build:-$source_dir/build${sanitize:+-$sanitize}}
 }
 
-# The packages of the list that aren't installed, on one line.
+# The packages of some groups of the list.
+listed_packages() {
+    local groups=" $* "
+    awk -v groups="$groups" '
+        /^\[/ { group = substr($0, 2, length($0) - 2); next }
+        /^[^#]/ && index(groups, " " group " ") { print $1 }' "$source_dir/scripts/packages"
+}
+
+# Those of some groups that aren't installed, on one line.
 missing_packages() {
     local package status
-    for package in $(sed 's/#.*//' "$source_dir/scripts/packages"); do
+    for package in $(listed_packages "$@"); do
         status=$(dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null || true)
         case $status in
         *not-installed* | '') printf '%s ' "$package" ;;
@@ -69,7 +78,7 @@ install_packages() {
     if ! command -v dpkg-query >/dev/null; then
         fail "this is no Debian: install the likes of the packages in scripts/packages, then run with --no-install"
     fi
-    missing=$(missing_packages)
+    missing=$(missing_packages "$@")
     missing=${missing% }
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
@@ -80,10 +89,45 @@ install_packages() {
     say "installing packages: $missing"
     # Waits for the lock: a fresh machine often updates itself at the same time.
     export DEBIAN_FRONTEND=noninteractive
-    apt-get -q -o DPkg::Lock::Timeout=600 update || fail "apt-get update failed: is the network there?"
+    progress "asking which packages there are" apt-get -q -o DPkg::Lock::Timeout=600 update ||
+        fail "apt-get update failed: is the network there?"
+    # dpkg's flush of each file to disk takes as long as all else: a machine that loses power here starts again.
     # shellcheck disable=SC2086 # The list is words on purpose.
-    apt-get -q -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 install --yes --no-install-recommends $missing ||
+    progress "downloading and installing" apt-get -q -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 \
+        -o Dpkg::Options::=--force-unsafe-io install --yes --no-install-recommends $missing ||
         fail "apt-get could not install the packages"
+}
+
+# progress WHAT COMMAND...: runs the command and shows how far it is, a line every few seconds; all that it says only if it
+# fails. The line counts packages of apt-get and steps of make and ninja.
+progress() {
+    local what=$1 log since=$SECONDS pid status=0
+    shift
+    log=$(mktemp)
+    "$@" >"$log" 2>&1 </dev/null &
+    pid=$!
+    while kill -0 "$pid" 2>/dev/null; do
+        sleep 0.2
+        if [ $((SECONDS - since)) -ge 5 ]; then
+            since=$SECONDS
+            echo "   $what: $(how_far "$log")($SECONDS s)"
+        fi
+    done
+    wait "$pid" || status=$?
+    [ $status -eq 0 ] || tail -n 40 "$log" >&2
+    rm -f "$log"
+    return $status
+}
+
+# "n of m", of a log; empty if it doesn't say.
+how_far() {
+    local n m
+    n=$(grep -oE '^\[ *[0-9]+(%|/[0-9]+)' "$1" | tail -n 1 | tr -d '[ ' || true)
+    m=$(sed -n 's/.* \([0-9]\+\) newly installed.*/\1/p' "$1" | tail -n 1)
+    if [ -n "$m" ]; then
+        n="$(grep -c '^Setting up ' "$1") of $m packages, $(grep -c '^Unpacking ' "$1") unpacked, $(grep -c '^Get:' "$1") fetched"
+    fi
+    [ -z "$n" ] || echo "$n "
 }
 
 # A folder that was built elsewhere works: only its .icd files have absolute paths.
@@ -101,8 +145,9 @@ build_targets() {
         return
     fi
     say "building in $build"
-    cmake -S "$source_dir" -B "$build" "-DTESELA_SANITIZE=$sanitize" || fail "cmake could not configure"
-    cmake --build "$build" -j "$jobs" ${1:+--target "$@"} || fail "the build failed"
+    progress configuring cmake -S "$source_dir" -B "$build" "-DTESELA_SANITIZE=$sanitize" $cmake_options ||
+        fail "cmake could not configure"
+    progress building cmake --build "$build" -j "$jobs" ${1:+--target "$@"} || fail "the build failed"
 }
 
 # The user's own settings must not change what tests and examples show.

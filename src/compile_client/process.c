@@ -5,7 +5,8 @@
  */
 #include "compile_client/process.h"
 
-#include <dlfcn.h>
+#include "base/own_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -214,11 +215,9 @@ void tsl_spawn_end(struct tsl_spawned *spawned)
 bool tsl_spawn_find(const char *const *names, unsigned n, char *path)
 {
     char library[PATH_MAX];
-    Dl_info here;
 
     path[0] = 0;
-    if (getauxval(AT_SECURE) || !dladdr((void *)tsl_spawn_find, &here) || !here.dli_fname ||
-        !realpath(here.dli_fname, library))
+    if (getauxval(AT_SECURE) || !tsl_own_file(library))
         return false;
     *strrchr(library, '/') = 0;
     for (unsigned i = 0; i < n; i++) {

@@ -186,10 +186,10 @@ struct tsl_kernel_part {
     struct tsl_launch_limits limits;
     struct tsl_footprint_cache *footprints; /* what launches touched lately; owned; NULL: not asked yet. Under the
                                              * graph's lock */
-    bool windows;  /* a launch on the member may be cut into windows: windows_ok of its driver, asked once */
-    bool combines; /* its launches may need joints (footprint/joint.h): the member is asked whether it combines */
-    bool has_run;  /* a launch on the member has ended well; under the graph's lock */
-    unsigned n_variants;                 /* constant, as is the list */
+    bool windows;        /* a launch on the member may be cut into windows: windows_ok of its driver, asked once */
+    bool combines;       /* its launches may need joints (footprint/joint.h): the member is asked whether it combines */
+    bool has_run;        /* a launch on the member has ended well; under the graph's lock */
+    unsigned n_variants; /* constant, as is the list */
     struct tsl_kernel_variant *variants; /* other implementations (program/variants.h); heap */
 };
 

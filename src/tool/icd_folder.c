@@ -67,9 +67,23 @@ bool tsl_tool_folder(char folder[PATH_MAX])
     return true;
 }
 
+/* Beside the tool. */
+static const char *const places[] = {"icd", TESELA_ICD_FROM_TOOL};
+
+bool tsl_icd_folder_own_library(char library[PATH_MAX])
+{
+    char own[PATH_MAX], folder[2 * PATH_MAX];
+
+    for (size_t i = 0; own_folder(own) && i < sizeof places / sizeof places[0]; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", own, places[i]);
+        if (tsl_icd_folder_library(folder, library))
+            return strchr(library, '/') && library_exists(library);
+    }
+    return false;
+}
+
 char *tsl_icd_folder_find(void)
 {
-    static const char *const places[] = {"icd", TESELA_ICD_FROM_TOOL};
     char own[PATH_MAX], library[PATH_MAX];
 
     if (!tsl_tool_folder(own)) {

@@ -18,6 +18,10 @@ char *tsl_icd_folder_check(const char *folder);
 
 /* The folder of this program's file, without the closing slash. False: it can't be told. */
 bool tsl_tool_folder(char folder[PATH_MAX]);
+
+/* The library of the folder that tsl_icd_folder_find() finds, without a word where there is none. */
+bool tsl_icd_folder_own_library(char library[PATH_MAX]);
+
 /* The library that the folder's tesela.icd names. False if there is none. */
 bool tsl_icd_folder_library(const char *folder, char library[PATH_MAX]);
 

@@ -1,5 +1,8 @@
 #include "tool/tool.h"
 
+#include "base/own_file.h"
+#include "tool/icd_folder.h"
+
 #include <argp.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -63,6 +66,7 @@ static const struct command *find_command(const char *name)
 int main(int argc, char **argv)
 {
     const struct command *command;
+    char library[PATH_MAX];
     int at = 0;
 
     argp_program_version = "tesela " TESELA_VERSION;
@@ -74,6 +78,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "tesela: there is no command '%s'; `tesela --help' lists them.\n", argv[at]);
         return 2;
     }
+    if (tsl_icd_folder_own_library(library))
+        tsl_own_file_is(library);
     argv[at] = (char *)command->full_name;
     return command->run(argc - at, argv + at);
 }

@@ -1,14 +1,26 @@
 /*
- * From an object file to a shared object: runs `ld` as a child, on files in memory.
+ * From an object file to a shared object: runs `ld` as a child, or the linker that is a part of this program, on files
+ * in memory.
  */
 #include "compiler/cpu/cpu.h"
+#include "compiler/cpu/own_linker.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* Without TESELA_LD the linker is a part of this program. */
+#ifdef TESELA_LD
+#define LINKER      TESELA_LD
+#define LINKER_HINT "; it belongs to the Debian package binutils"
+#else
+#define LINKER      "ld.lld"
+#define LINKER_HINT ""
+#endif
 
 static const Elf64_Shdr *symbol_table(const char *object, size_t size)
 {
@@ -48,6 +60,26 @@ static char *library_here(const char *name)
     return library && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : NULL;
 }
 
+/* Returns the status as wait does; -1: no process can be made. out: the output's file. */
+static int run_linker(char *const *arguments, unsigned n, int out)
+{
+#ifdef TESELA_LD
+    (void)n;
+    (void)out;
+    return kc_run_child(arguments, -1);
+#else
+    pid_t child = fork();
+    int status = -1;
+
+    if (child == 0)
+        _exit(dup2(out, STDOUT_FILENO) >= 0 && kc_own_linker((const char *const *)arguments, n) ? 0 : 1);
+    while (child > 0 && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return status;
+#endif
+}
+
 bool kc_link_object(const void *object, size_t size, struct kc_bytes *shared, FILE *log)
 {
     int in = kc_memory_file(object, size), out = kc_memory_file(NULL, 0);
@@ -57,28 +89,29 @@ bool kc_link_object(const void *object, size_t size, struct kc_bytes *shared, FI
     if (in >= 0 && out >= 0) {
         bool wants = wants_others(object, size);
         char *math = wants ? library_here("libm.so.6") : NULL, *compiler = wants ? library_here("libgcc_s.so.1") : NULL;
-        char *const arguments[] = {TESELA_LD,
-                                   "-shared",
-                                   "-s",
-                                   "-z",
-                                   "now",
-                                   "-z",
-                                   "noexecstack",
-                                   "--hash-style=gnu",
-                                   "-o",
-                                   kc_path_of(out, out_path),
-                                   kc_path_of(in, in_path),
-                                   "--as-needed",
-                                   math ? math : compiler,
-                                   math ? compiler : NULL,
-                                   NULL};
+        char *arguments[16] = {LINKER,        "-shared",
+                               "-s",          "-z",
+                               "now",         "-z",
+                               "noexecstack", "--hash-style=gnu",
+                               "-o",          kc_path_of(out, out_path)};
+        unsigned n = 10;
 
-        done = kc_run_child(arguments, -1) == 0 && kc_read_whole(out, shared);
+#ifndef TESELA_LD
+        arguments[n - 1] = "-";         /* LLD makes a new file beside any other, and files in memory have no folder. */
+        arguments[n++] = "--threads=1"; /* More cost more than they gain. */
+#endif
+        arguments[n++] = kc_path_of(in, in_path);
+        arguments[n++] = "--as-needed";
+        if (math)
+            arguments[n++] = math;
+        if (compiler)
+            arguments[n++] = compiler;
+        done = run_linker(arguments, n, out) == 0 && kc_read_whole(out, shared);
     }
     if (in < 0 || out < 0)
         fprintf(log, "error: the linker's files can't be made: %s\n", strerror(errno));
     else if (!done)
-        fprintf(log, "error: the linker " TESELA_LD " failed; it belongs to the Debian package binutils\n");
+        fprintf(log, "error: the linker " LINKER " failed" LINKER_HINT "\n");
     close(in);
     close(out);
     return done;
