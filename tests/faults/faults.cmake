@@ -329,10 +329,6 @@ fault(redo_unfenced graph/plan_kernel.c
     [[    if (!error && !(BROKEN && share->again))
         error = claim_args(&arguments, op);]]
     "a share that is done again doesn't wait for what it reads")
-fault(redo_overwritten graph/redoable.c
-    [[        if (c != by && tsl_redoable_names(c, data))]]
-    [[        if (c != by && !BROKEN && tsl_redoable_names(c, data))]]
-    "a share is done again though others were to write there since")
 
 foreach(file IN LISTS files)
     get_filename_component(folder ${OUT}/${file} DIRECTORY)

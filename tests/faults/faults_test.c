@@ -1,6 +1,6 @@
 /* The simulation is judged: faults put into a copy of the core, one at a time, must each be found, and soon. The list
  * is faults.cmake; what is printed is how many programs it took. */
-/* timeout: 300 */
+/* timeout: 600 */
 /* variant: all TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests */
 #include "broken.h"
 #include "sim.h"

@@ -171,7 +171,8 @@ static void split_member(const struct sim_world *world, unsigned i)
 
     setup.members[i].no_windows = number % 8 == 0;
     setup.members[i].no_combine = number >> 20 & 8 && number >> 20 & 4;
-    if (sim_mix(world->options.seed + 299) % 8 == 0) /* All shares of a launch work on the same bytes. */
+    if (sim_mix(world->options.seed + 299) % (world->options.losses ? 3 : 8) ==
+        0) /* All shares of a launch work on the same bytes. */
         setup.members[i].zero_copy = true;
     if (world->options.split != SIM_SPLIT_AUTO)
         return;

@@ -60,8 +60,9 @@ static bool needs_old_bytes_alone(const struct sim_node *node)
 
 bool sim_lossy_launch(struct sim *sim)
 {
-    static const enum sim_kind kinds[] = {SIM_SLICE,   SIM_GUARDED, SIM_UPDATE, SIM_SHIFT, SIM_GATHER,
-                                          SIM_STENCIL, SIM_SOME,    SIM_RELAX,  SIM_BOX,   SIM_STRIPES};
+    static const enum sim_kind kinds[] = {SIM_SLICE,  SIM_GUARDED, SIM_UPDATE, SIM_UPDATE,  SIM_UPDATE,
+                                          SIM_UPDATE, SIM_SHIFT,   SIM_GATHER, SIM_STENCIL, SIM_SOME,
+                                          SIM_RELAX,  SIM_BOX,     SIM_STRIPES};
     enum sim_kind kind = kinds[sim_pick(sim, sizeof kinds / sizeof *kinds)];
     unsigned at;
     bool home, alone = !sim_once_in(sim, 3);

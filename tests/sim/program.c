@@ -10,7 +10,7 @@ static void one_step(struct sim *sim)
     unsigned which = sim_pick(sim, 40);
 
     sim_laters_collect(sim);
-    if (sim->options.losses && sim_once_in(sim, 4) && sim_lossy_launch(sim))
+    if (sim->options.losses && sim_once_in(sim, 2) && sim_lossy_launch(sim))
         return;
     if (which < SIM_N_HOST_STEPS && sim_host_step(sim, which))
         return;
