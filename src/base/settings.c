@@ -351,7 +351,6 @@ static bool read_check(struct tsl_settings *settings, const struct variable *var
     while (value) {
         size_t length, i = 0;
         const char *item = next_item(&value, &length);
-        const struct check *known = checks;
 
         while (i < N_CHECKS && (length != strlen(checks[i]) || strncasecmp(item, checks[i], length) != 0))
             i++;

@@ -74,7 +74,7 @@ bool tsl_icd_folder_own_library(char library[PATH_MAX])
 {
     char own[PATH_MAX], folder[2 * PATH_MAX];
 
-    for (size_t i = 0; own_folder(own) && i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; tsl_tool_folder(own) && i < sizeof places / sizeof places[0]; i++) {
         snprintf(folder, sizeof folder, "%s/%s", own, places[i]);
         if (tsl_icd_folder_library(folder, library))
             return strchr(library, '/') && library_exists(library);

@@ -35,7 +35,7 @@ static void sign(struct signature *s)
 
 static struct tsl_text_access *ask(const char *text, const char *options)
 {
-    struct tsl_text_access *access = tsl_text_access_ask(text, options);
+    struct tsl_text_access *access = tsl_text_access_ask(text, options, NULL);
 
     assert_non_null(access);
     assert_true(tsl_text_access_wait(access));
@@ -166,7 +166,7 @@ static int ask_the_silent(void)
 
     path[size > 0 ? size : 0] = 0;
     tsl_client_set_program(path, NULL);
-    access = tsl_text_access_ask(source, "");
+    access = tsl_text_access_ask(source, "", NULL);
     if (!access)
         return 1;
     answered = tsl_text_access_wait(access);
@@ -182,7 +182,7 @@ static int ask_the_absent(void)
     bool known;
 
     tsl_client_set_program("/nowhere/tesela-kc", NULL);
-    access = tsl_text_access_ask(source, "");
+    access = tsl_text_access_ask(source, "", NULL);
     if (!access)
         return 0;
     sign(&s);
