@@ -43,11 +43,10 @@ static cl_int alloc_locked(struct tsl_data *data, struct tsl_graph *graph) TSL_R
 
 cl_int tsl_spread_mem(struct tsl_data *data, struct tsl_port *port, struct tsl_mem **mem)
 {
-    struct tsl_spread *spread = data->spread;
-    tsl_lock_take(&spread->lock);
-    cl_int error = spread->mems[port->index] ? CL_SUCCESS : alloc_locked(data, port->graph);
-    *mem = spread->mems[port->index];
-    tsl_lock_give(&spread->lock);
+    tsl_lock_take(&data->spread->lock);
+    cl_int error = data->spread->mems[port->index] ? CL_SUCCESS : alloc_locked(data, port->graph);
+    *mem = data->spread->mems[port->index];
+    tsl_lock_give(&data->spread->lock);
     return error;
 }
 
