@@ -8,11 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What opening left is done before anybody is served: later it would hold up all programs. */
+static bool is_ready(struct tsl_member *member)
+{
+    return !member->driver->prepare || tsl_member_is_ready(member) || !member->driver->prepare(member);
+}
+
 /* A driver that works inside submissions would stand in the way of all others; one without order is only for tests. */
-static bool can_serve(const struct tsl_member *member)
+static bool can_serve(struct tsl_member *member)
 {
     if (!member->caps.submits_block && member->caps.ordered_lanes)
-        return true;
+        return is_ready(member);
     tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s serves no other machine: it works in the thread that submits",
             member->path->id);
     return false;
