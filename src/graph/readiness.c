@@ -11,8 +11,8 @@
 /* Shorter launches are neither cut nor worth another member. */
 #define COUNTS_FROM_NS 5e4
 
-/* Launches run for so many times as long as the first member took to open, before the others are: these may cost the
- * program as much, as its end may come while one is opened. */
+/* Launches run for so many times as long as it takes to open the others, before these are: that may cost the program as
+ * much, as it is disturbed by it, and its end may come meanwhile. */
 #define PATIENCE 2
 
 /* The program has run for so many times as long, too, but no longer than this: one that ends within a second opens
@@ -53,6 +53,12 @@ static void begin(struct tsl_graph *graph)
     tsl_ready_later(context->members, context->n_members);
 }
 
+/* What opening all others is feared to cost. */
+static double others_ns(const struct tsl_graph *graph)
+{
+    return PATIENCE * (double)tsl_ready_longest_ns() * (graph->n_ports - 1);
+}
+
 static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)
 {
     double opening_ns = (double)tsl_ready_longest_ns(), age_ns = (double)(now_ns - graph->readiness.since_ns);
@@ -67,7 +73,7 @@ void tsl_readiness_placed(struct tsl_graph *graph, const struct tsl_placement *p
     if (!graph->readiness.since_ns)
         graph->readiness.since_ns = now_ns;
     if (placement->placed && placement->known && placement->run_ns >= COUNTS_FROM_NS &&
-        placement->run_ns >= PATIENCE * (double)tsl_ready_longest_ns() * (graph->n_ports - 1))
+        placement->run_ns >= others_ns(graph))
         begin(graph);
 }
 
@@ -78,6 +84,6 @@ void tsl_readiness_ended(struct tsl_graph *graph, const struct tsl_placement *pl
     if (graph->readiness.all || graph->readiness.begun || ran_ns < COUNTS_FROM_NS)
         return;
     graph->readiness.ran_ns += ran_ns;
-    if (graph->readiness.ran_ns >= PATIENCE * (double)tsl_ready_longest_ns() && is_old_enough(graph, ended->now_ns))
+    if (graph->readiness.ran_ns >= others_ns(graph) && is_old_enough(graph, ended->now_ns))
         begin(graph);
 }
