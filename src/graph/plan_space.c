@@ -6,6 +6,7 @@
 #include "graph/command.h"
 #include "graph/member_memory.h"
 #include "graph/queue.h"
+#include "graph/readiness.h"
 #include "graph/space.h"
 #include "graph/state.h"
 #include "tile/tile.h"
@@ -87,12 +88,11 @@ unsigned tsl_plan_with_room(const struct tsl_graph *graph, unsigned space, const
 
 unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data *data)
 {
-    const struct tsl_graph *graph = c->graph;
+    struct tsl_graph *graph = c->graph;
     unsigned space = TSL_SPACE_HOST;
-    if (c->queue->pinned >= 0)
-        space = tsl_space_of(&graph->ports[c->queue->pinned], data);
-    else if (one_member(graph))
-        space = tsl_space_of(&graph->ports[0], data);
+    int only = c->queue->pinned >= 0 ? c->queue->pinned : one_member(graph) ? 0 : tsl_readiness_only(graph);
+    if (only >= 0)
+        space = tsl_space_of(&graph->ports[only], data);
     return tsl_plan_with_room(graph, space, data, data);
 }
 

@@ -45,6 +45,20 @@ tsl_members tsl_readiness_of(struct tsl_graph *graph, tsl_members members)
     return tsl_members_is_empty(ready) ? members : ready;
 }
 
+int tsl_readiness_only(struct tsl_graph *graph)
+{
+    int only = -1;
+    if (!tsl_placer_learns(graph->placer) || all_are_ready(graph))
+        return -1;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_member_is_ready(graph->ports[i].member) && !tsl_member_is_lost(graph->ports[i].member)) {
+            if (only >= 0)
+                return -1;
+            only = (int)i;
+        }
+    return only;
+}
+
 /* Posting a job waits for nothing. */
 static void begin(struct tsl_graph *graph)
 {
