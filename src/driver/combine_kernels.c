@@ -1,13 +1,10 @@
 /* Combining by kernels; combine.h has the same for the host's memory. */
 #include "driver/combine_kernels.h"
 
-#include "base/log.h"
 #include "driver/combine.h"
 #include "driver/driver.h"
-#include "facts/kernel_facts.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GROUP     64u
@@ -64,82 +61,41 @@ static const char *const names[TSL_N_COMBINE_HOWS] = {
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
+#define N_WIDTHS 4u /* 1 to 8 bytes */
+
+static cl_int create(struct tsl_dprogram *program, struct tsl_dkernel **kernels)
+{
+    cl_int error = CL_SUCCESS;
+
+    for (unsigned how = 0; how < TSL_N_COMBINE_HOWS && !error; how++)
+        for (unsigned w = how == TSL_COMBINE_CHANGED ? 0 : 2; w < N_WIDTHS && !error; w++) {
+            char name[16];
+            snprintf(name, sizeof(name), "%s%u", names[how], 1u << w);
+            error = tsl_own_kernel(program, name, &kernels[how * N_WIDTHS + w]);
+        }
+    return error;
+}
+
+static const struct tsl_own_source own = {.text = source,
+                                          .size = sizeof(source) - 1,
+                                          .lacks = "can't merge what parts of a launch wrote",
+                                          .n_kernels = (size_t)TSL_N_COMBINE_HOWS * N_WIDTHS,
+                                          .create = create};
+
 void tsl_combine_kernels_init(struct tsl_combine_kernels *k)
 {
     memset(k, 0, sizeof(*k));
-    pthread_mutex_init(&k->lock, NULL);
-}
-
-static cl_int make_kernel(struct tsl_combine_kernels *k, unsigned how, unsigned log_width)
-{
-    const struct tsl_driver *driver = k->program->member->driver;
-    struct tsl_kernel_facts facts = {.name = NULL};
-    char name[16];
-    cl_int error;
-
-    snprintf(name, sizeof(name), "%s%u", names[how], 1u << log_width);
-    error = driver->kernel_create(k->program, name, &k->kernels[how][log_width], &facts);
-    if (error)
-        k->kernels[how][log_width] = NULL;
-    else
-        tsl_kernel_facts_finish(&facts);
-    return error;
-}
-
-static cl_int make_all(struct tsl_combine_kernels *k, struct tsl_member *member)
-{
-    const struct tsl_program_input input = {
-        .kind = TSL_PROGRAM_SOURCE, .data = source, .size = sizeof(source) - 1, .options = ""};
-    char *log = NULL;
-    cl_int error = member->driver->build(member, &input, &k->program, &log);
-
-    if (error)
-        k->program = NULL;
-    for (unsigned how = 0; how < TSL_N_COMBINE_HOWS && !error; how++)
-        for (unsigned w = how == TSL_COMBINE_CHANGED ? 0 : 2; w < 4 && !error; w++)
-            error = make_kernel(k, how, w);
-    if (error)
-        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s can't merge what parts of a launch wrote (error %d)%s%s",
-                member->path->id, error, log && *log ? ": " : "", log ? log : "");
-    free(log);
-    return error;
-}
-
-static void free_all(struct tsl_combine_kernels *k)
-{
-    struct tsl_dkernel **kernels = k->kernels[0];
-
-    if (!k->program)
-        return;
-    for (size_t i = 0; i < sizeof(k->kernels) / sizeof(*kernels); i++)
-        if (kernels[i])
-            k->program->member->driver->kernel_free(kernels[i]);
-    memset(k->kernels, 0, sizeof(k->kernels));
-    k->program->member->driver->program_free(k->program);
-    k->program = NULL;
+    tsl_own_program_init(&k->own);
 }
 
 bool tsl_combine_kernels_make(struct tsl_combine_kernels *k, struct tsl_member *member)
 {
-    /* Acquire: another thread may have made them. */
-    if (atomic_load_explicit(&k->made, memory_order_acquire))
-        return true;
-    pthread_mutex_lock(&k->lock);
-    if (!k->tried) {
-        k->tried = true;
-        if (make_all(k, member))
-            free_all(k);
-        else
-            atomic_store_explicit(&k->made, true, memory_order_release);
-    }
-    pthread_mutex_unlock(&k->lock);
-    return atomic_load_explicit(&k->made, memory_order_relaxed);
+    return tsl_own_program_make(&k->own, member, &own, k->kernels[0]);
 }
 
 void tsl_combine_kernels_finish(struct tsl_combine_kernels *k)
 {
-    free_all(k);
-    pthread_mutex_destroy(&k->lock);
+    tsl_own_program_finish(&k->own, &own, k->kernels[0]);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */

@@ -5,18 +5,12 @@
 #ifndef TSL_DRIVER_COMBINE_KERNELS_H
 #define TSL_DRIVER_COMBINE_KERNELS_H
 
+#include "driver/own_program.h"
 #include "driver/work.h"
 
-#include <pthread.h>
-
-struct tsl_dprogram;
-
-/* A member's. Zeroed, but for the lock, by init. */
+/* A member's. */
 struct tsl_combine_kernels {
-    pthread_mutex_t lock; /* guards the making */
-    bool tried;
-    atomic_bool made; /* the rest is constant then */
-    struct tsl_dprogram *program;
+    struct tsl_own_program own;
     struct tsl_dkernel *kernels[TSL_N_COMBINE_HOWS][4]; /* by the logarithm of the width; NULL: there is none */
 };
 

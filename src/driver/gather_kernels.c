@@ -1,10 +1,7 @@
 #include "driver/gather_kernels.h"
 
-#include "base/log.h"
 #include "driver/driver.h"
-#include "facts/kernel_facts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define GROUP     256u
@@ -32,67 +29,26 @@ static atomic_uint_fast64_t last_serial = UINT64_C(3) << 62; /* far from those o
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
+static cl_int create(struct tsl_dprogram *program, struct tsl_dkernel **kernels)
+{
+    return tsl_own_kernel(program, "gather", kernels);
+}
+
+static const struct tsl_own_source own = {.text = source,
+                                          .size = sizeof(source) - 1,
+                                          .lacks = "copies pieces one by one, as it has no kernel for them",
+                                          .n_kernels = 1,
+                                          .create = create};
+
 void tsl_gather_kernels_init(struct tsl_gather_kernels *k)
 {
     memset(k, 0, sizeof(*k));
-    pthread_mutex_init(&k->lock, NULL);
-}
-
-static void free_all(struct tsl_gather_kernels *k)
-{
-    if (!k->program)
-        return;
-    if (k->kernel)
-        k->program->member->driver->kernel_free(k->kernel);
-    k->kernel = NULL;
-    k->program->member->driver->program_free(k->program);
-    k->program = NULL;
-}
-
-static cl_int make_all(struct tsl_gather_kernels *k, struct tsl_member *member)
-{
-    const struct tsl_program_input input = {
-        .kind = TSL_PROGRAM_SOURCE, .data = source, .size = sizeof(source) - 1, .options = ""};
-    struct tsl_kernel_facts facts = {.name = NULL};
-    char *log = NULL;
-    cl_int error = member->driver->build(member, &input, &k->program, &log);
-
-    if (error)
-        k->program = NULL;
-    else
-        error = member->driver->kernel_create(k->program, "gather", &k->kernel, &facts);
-    if (error)
-        k->kernel = NULL;
-    else
-        tsl_kernel_facts_finish(&facts);
-    if (error)
-        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s copies pieces one by one: no kernel for them (error %d)%s%s",
-                member->path->id, error, log && *log ? ": " : "", log ? log : "");
-    free(log);
-    return error;
-}
-
-static bool make(struct tsl_gather_kernels *k, struct tsl_member *member)
-{
-    /* Acquire: another thread may have made them. */
-    if (atomic_load_explicit(&k->made, memory_order_acquire))
-        return true;
-    pthread_mutex_lock(&k->lock);
-    if (!k->tried) {
-        k->tried = true;
-        if (make_all(k, member))
-            free_all(k);
-        else
-            atomic_store_explicit(&k->made, true, memory_order_release);
-    }
-    pthread_mutex_unlock(&k->lock);
-    return atomic_load_explicit(&k->made, memory_order_relaxed);
+    tsl_own_program_init(&k->own);
 }
 
 void tsl_gather_kernels_finish(struct tsl_gather_kernels *k)
 {
-    free_all(k);
-    pthread_mutex_destroy(&k->lock);
+    tsl_own_program_finish(&k->own, &own, &k->kernel);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
@@ -150,7 +106,7 @@ cl_int tsl_gather_kernels_run(struct tsl_gather_kernels *k, struct tsl_lane *lan
 {
     cl_int error = CL_SUCCESS;
 
-    if (!is_aligned(gather) || !make(k, lane->member))
+    if (!is_aligned(gather) || !tsl_own_program_make(&k->own, lane->member, &own, &k->kernel))
         return CL_INVALID_OPERATION;
     for (unsigned first = 0; first < gather->n && !error; first += MOST) {
         unsigned n = gather->n - first < MOST ? gather->n - first : MOST;
