@@ -1,5 +1,6 @@
 #include "driver/config.h"
 
+#include "base/line_said.h"
 #include "base/settings.h"
 
 #include <ctype.h>
@@ -30,18 +31,11 @@ static void say(const struct parser *p, const char *format, ...) __attribute__((
 
 static void say(const struct parser *p, const char *format, ...)
 {
-    char *what = NULL, *sentence = NULL;
     va_list args;
 
     va_start(args, format);
-    if (vasprintf(&what, format, args) < 0)
-        what = NULL;
+    tsl_line_said(p->say, p->arg, p->name, p->line, "", format, args);
     va_end(args);
-    if (what && asprintf(&sentence, "%s:%u: %s", p->name, p->line, what) >= 0) {
-        p->say(p->arg, sentence);
-        free(sentence);
-    }
-    free(what);
 }
 
 /* ---- Words ---- */

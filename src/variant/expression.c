@@ -270,24 +270,33 @@ static double real(const value *v)
     return v->real ? v->d : (double)v->i;
 }
 
+/* None of the three holds where one of them is no number. */
+static value compared(enum operation operation, bool less, bool equal, bool more)
+{
+    switch (operation) {
+    case EQUAL:
+        return integer(equal);
+    case UNEQUAL:
+        return integer(!equal);
+    case AT_MOST:
+        return integer(less || equal);
+    case AT_LEAST:
+        return integer(more || equal);
+    case LESS:
+        return integer(less);
+    case MORE:
+        return integer(more);
+    default:
+        return unknown();
+    }
+}
+
 /* Not for && and ||. */
 static value of_reals(enum operation operation, double a, double b)
 {
     value v = {.known = true, .real = true};
 
     switch (operation) {
-    case EQUAL:
-        return integer(a == b);
-    case UNEQUAL:
-        return integer(a != b);
-    case AT_MOST:
-        return integer(a <= b);
-    case AT_LEAST:
-        return integer(a >= b);
-    case LESS:
-        return integer(a < b);
-    case MORE:
-        return integer(a > b);
     case ADD:
         v.d = a + b;
         return v;
@@ -301,7 +310,7 @@ static value of_reals(enum operation operation, double a, double b)
         v.d = a / b;
         return v;
     default:
-        return unknown();
+        return compared(operation, a<b, a == b, a> b);
     }
 }
 
@@ -326,20 +335,8 @@ static value of_integers(enum operation operation, int64_t a, int64_t b)
         if (!wrong)
             result = operation == DIVIDE ? a / b : a % b;
         break;
-    case EQUAL:
-        return integer(a == b);
-    case UNEQUAL:
-        return integer(a != b);
-    case AT_MOST:
-        return integer(a <= b);
-    case AT_LEAST:
-        return integer(a >= b);
-    case LESS:
-        return integer(a < b);
-    case MORE:
-        return integer(a > b);
     default:
-        wrong = true;
+        return compared(operation, a<b, a == b, a> b);
     }
     return wrong ? unknown() : integer(result);
 }

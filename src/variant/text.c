@@ -1,5 +1,6 @@
 /* Descriptions of variants: their lines. */
 #include "base/bytes.h"
+#include "base/line_said.h"
 #include "compile_client/digest.h"
 #include "variant/variant.h"
 
@@ -28,19 +29,12 @@ static void say(struct parser *p, const char *format, ...) __attribute__((format
 
 static void say(struct parser *p, const char *format, ...)
 {
-    char *what = NULL, *sentence = NULL;
     va_list args;
 
     p->failed = true;
     va_start(args, format);
-    if (vasprintf(&what, format, args) < 0)
-        what = NULL;
+    tsl_line_said(p->say, p->arg, p->name, p->line, ": the variant is left out", format, args);
     va_end(args);
-    if (what && asprintf(&sentence, "%s:%u: %s: the variant is left out", p->name, p->line, what) >= 0) {
-        p->say(p->arg, sentence);
-        free(sentence);
-    }
-    free(what);
 }
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
