@@ -140,14 +140,14 @@ static void close_member(struct tsl_member *member)
 
 /* ---- Lanes ------------------------------------------------------------------------------------------------------- */
 
-static cl_int lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
+static cl_int lane_create(struct tsl_member *member, unsigned use, struct tsl_lane **lane)
 {
     struct cpu_lane *l = calloc(1, sizeof(*l));
 
     if (!l)
         return CL_OUT_OF_HOST_MEMORY;
     l->base.member = member;
-    l->profile = profile;
+    l->profile = use & TSL_LANE_PROFILES;
     atomic_init(&l->refs, 1);
     *lane = &l->base;
     return CL_SUCCESS;

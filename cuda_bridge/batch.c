@@ -408,9 +408,10 @@ bool tsl_cuda_batch_is_full(const struct tsl_cuda_lane *lane)
     return lane->batch->n == WHOLE;
 }
 
+/* The kernels of a graph don't have their stream's priority. */
 static struct tsl_cuda_batch *batch_of(struct tsl_cuda_lane *lane)
 {
-    if (!lane->batch && tsl_cu_graphs && !lane->profile) {
+    if (!lane->batch && tsl_cu_graphs && !lane->profile && !lane->moves) {
         lane->batch = calloc(1, sizeof(*lane->batch));
         if (lane->batch) {
             lane->batch->whole = (struct chain){.n = WHOLE, .nodes = lane->batch->whole_nodes};

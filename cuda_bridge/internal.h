@@ -154,6 +154,7 @@ struct tsl_cuda_lane {
     struct tsl_lane base;
     CUstream stream;
     bool profile;
+    bool moves;                /* its stream has priority */
     atomic_uint refs;          /* its owner's, one for each fence and one while it is held or piped */
     pthread_mutex_t lock;      /* over a submission, so that marks of other threads come in between whole ones */
     uint64_t sent;             /* events recorded so far; guarded by lock */

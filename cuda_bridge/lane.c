@@ -14,7 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-cl_int tsl_cuda_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
+/* A kernel that gathers would wait for the last group of one that fills the GPU, without priority. CUDA takes the
+ * nearest that it has. */
+#define MOVES_PRIORITY (-1)
+
+/* The application's own work on CUDA's default stream must not hold up ours. */
+static CUresult create_stream(unsigned use, CUstream *stream)
+{
+    if (use & TSL_LANE_MOVES)
+        return tsl_cu.cuStreamCreateWithPriority(stream, CU_STREAM_NON_BLOCKING, MOVES_PRIORITY);
+    return tsl_cu.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING);
+}
+
+cl_int tsl_cuda_lane_create(struct tsl_member *member, unsigned use, struct tsl_lane **lane)
 {
     struct tsl_cuda_member *m = tsl_cuda_member(member);
     struct tsl_cuda_lane *made = calloc(1, sizeof(*made));
@@ -24,8 +36,7 @@ cl_int tsl_cuda_lane_create(struct tsl_member *member, bool profile, struct tsl_
         return CL_OUT_OF_HOST_MEMORY;
     error = tsl_cuda_enter(m);
     if (!error) {
-        /* The application's own work on CUDA's default stream must not hold up ours. */
-        error = tsl_cuda_error(m, tsl_cu.cuStreamCreate(&made->stream, CU_STREAM_NON_BLOCKING));
+        error = tsl_cuda_error(m, create_stream(use, &made->stream));
         tsl_cuda_leave(m);
     }
     if (error) {
@@ -33,7 +44,8 @@ cl_int tsl_cuda_lane_create(struct tsl_member *member, bool profile, struct tsl_
         return error;
     }
     made->base.member = member;
-    made->profile = profile;
+    made->profile = use & TSL_LANE_PROFILES;
+    made->moves = use & TSL_LANE_MOVES;
     atomic_init(&made->refs, 1);
     pthread_mutex_init(&made->lock, NULL);
     STAILQ_INIT(&made->works);

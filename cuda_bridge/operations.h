@@ -9,7 +9,7 @@ cl_int tsl_cuda_info(const struct tsl_path *path, cl_device_info param, size_t s
 cl_int tsl_cuda_open(const struct tsl_path *path, struct tsl_member **member);
 cl_int tsl_cuda_prepare(struct tsl_member *member);
 void tsl_cuda_close(struct tsl_member *member);
-cl_int tsl_cuda_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane);
+cl_int tsl_cuda_lane_create(struct tsl_member *member, unsigned use, struct tsl_lane **lane);
 void tsl_cuda_lane_free(struct tsl_lane *lane);
 cl_int tsl_cuda_flush(struct tsl_lane *lane);
 cl_int tsl_cuda_finish(struct tsl_lane *lane);

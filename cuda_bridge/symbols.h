@@ -24,6 +24,7 @@
     X(cuCtxPushCurrent_v2, (CUcontext context)) \
     X(cuCtxPopCurrent_v2, (CUcontext *context)) \
     X(cuStreamCreate, (CUstream *stream, unsigned int flags)) \
+    X(cuStreamCreateWithPriority, (CUstream *stream, unsigned int flags, int priority)) \
     X(cuStreamDestroy_v2, (CUstream stream)) \
     X(cuStreamSynchronize, (CUstream stream)) \
     X(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags)) \

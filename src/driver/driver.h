@@ -63,6 +63,12 @@
 
 struct tsl_kernel_facts;
 
+/* What a lane is for; bits. */
+enum tsl_lane_use {
+    TSL_LANE_PROFILES = 1, /* fence_times will be asked of its fences */
+    TSL_LANE_MOVES = 2     /* its work is what launches wait for: a device that chooses begins it before others' */
+};
+
 struct tsl_driver {
     bool passing;     /* its members mean nothing to later runs (tests): what is learned about them isn't kept */
     bool own_threads; /* works, and compiles, in threads of its own in this process: exit waits for it (graph/exit.c) */
@@ -98,8 +104,8 @@ struct tsl_driver {
 
     /* ---- Lanes ---- */
 
-    /* profile: fence_times will be asked of its fences. May take as long as a few empty submissions. */
-    cl_int (*lane_create)(struct tsl_member *member, bool profile, struct tsl_lane **lane);
+    /* use: enum tsl_lane_use. May take as long as a few empty submissions. */
+    cl_int (*lane_create)(struct tsl_member *member, unsigned use, struct tsl_lane **lane);
 
     /* Never fails. What is on its way goes on. No other call for the lane is under way or follows. */
     void (*lane_free)(struct tsl_lane *lane);

@@ -63,9 +63,9 @@ static cl_int info(const struct tsl_path *path, cl_device_info param, size_t siz
     return CL_INVALID_VALUE;
 }
 
-static cl_int lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
+static cl_int lane_create(struct tsl_member *member, unsigned use, struct tsl_lane **lane)
 {
-    (void)profile;
+    (void)use;
     *lane = malloc(sizeof(**lane));
     if (!*lane)
         return CL_OUT_OF_HOST_MEMORY;

@@ -8,9 +8,9 @@
 #include "graph/state.h"
 
 void tsl_graph_lane_init(struct tsl_graph_lane *lane, struct tsl_port *port, struct tsl_graph_queue *queue,
-                         bool profile)
+                         unsigned use)
 {
-    *lane = (struct tsl_graph_lane){.port = port, .queue = queue, .profile = profile};
+    *lane = (struct tsl_graph_lane){.port = port, .queue = queue, .use = use};
     TAILQ_INIT(&lane->flight);
 }
 
@@ -25,7 +25,7 @@ cl_int tsl_graph_lane_make(struct tsl_graph_lane *lane)
 {
     if (lane->driver_lane)
         return CL_SUCCESS;
-    return lane->port->member->driver->lane_create(lane->port->member, lane->profile, &lane->driver_lane);
+    return lane->port->member->driver->lane_create(lane->port->member, lane->use, &lane->driver_lane);
 }
 
 void tsl_graph_lane_ref(struct tsl_graph_lane *lane)
@@ -107,7 +107,7 @@ struct tsl_graph_lane *tsl_graph_lane_create_all(struct tsl_graph_queue *queue, 
     struct tsl_graph *graph = queue->graph;
     struct tsl_graph_lane *lanes = calloc(graph->n_ports, sizeof(*lanes));
     for (unsigned i = 0; lanes && i < graph->n_ports; i++)
-        tsl_graph_lane_init(&lanes[i], &graph->ports[i], queue, profile);
+        tsl_graph_lane_init(&lanes[i], &graph->ports[i], queue, profile ? TSL_LANE_PROFILES : 0);
     return lanes;
 }
 

@@ -18,8 +18,8 @@ struct tsl_graph_lane {
     struct tsl_port *port;
     struct tsl_graph_queue *queue; /* the queue's that has it; NULL: the port has it */
     struct tsl_lane *driver_lane;  /* made by the thread that drains the port, at first use */
-    bool profile;
-    unsigned n_dirty, n_sent; /* how often something was submitted, and how much of that is known to be sent */
+    unsigned use;                  /* enum tsl_lane_use */
+    unsigned n_dirty, n_sent;      /* how often something was submitted, and how much of that is known to be sent */
     uint64_t order;
     unsigned n_unfenced;       /* submitted since the last fence */
     unsigned n_submitted;      /* ever */
@@ -33,7 +33,7 @@ struct tsl_graph_lane {
 };
 
 void tsl_graph_lane_init(struct tsl_graph_lane *lane, struct tsl_port *port, struct tsl_graph_queue *queue,
-                         bool profile);
+                         unsigned use);
 /* Frees the driver's lane. Without the lock. */
 void tsl_graph_lane_finish(struct tsl_graph_lane *lane);
 /* Makes the driver's lane if need be; by the thread that drains the port, without the lock. */

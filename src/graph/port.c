@@ -89,10 +89,12 @@ void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_me
     STAILQ_INIT(&port->ready);
     TAILQ_INIT(&port->residents);
     TAILQ_INIT(&port->launches);
-    tsl_graph_lane_init(&port->up, port, NULL, tsl_trace_on()); /* Only a trace asks for the times of moves. */
-    tsl_graph_lane_init(&port->down, port, NULL, tsl_trace_on());
-    tsl_graph_lane_init(&port->timed_up, port, NULL, true);
-    tsl_graph_lane_init(&port->timed_down, port, NULL, true);
+    /* Only a trace asks for the times of all moves. */
+    unsigned timed = TSL_LANE_MOVES | TSL_LANE_PROFILES, usual = tsl_trace_on() ? timed : TSL_LANE_MOVES;
+    tsl_graph_lane_init(&port->up, port, NULL, usual);
+    tsl_graph_lane_init(&port->down, port, NULL, usual);
+    tsl_graph_lane_init(&port->timed_up, port, NULL, timed);
+    tsl_graph_lane_init(&port->timed_down, port, NULL, timed);
 }
 
 void tsl_port_finish(struct tsl_port *port)

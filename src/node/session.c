@@ -107,7 +107,7 @@ static bool make_lane(struct node_session *session, const struct tsl_remote_requ
     if (!lane)
         return false;
     TAILQ_INIT(&lane->works);
-    if (member->driver->lane_create(member, request->flags & 1, &lane->lane)) {
+    if (member->driver->lane_create(member, request->flags & (TSL_LANE_PROFILES | TSL_LANE_MOVES), &lane->lane)) {
         /* Nothing can be done without; the program learns it by the loss of its session. */
         HASH_DELETE(hh, session->objects, &lane->object);
         free(lane);

@@ -27,7 +27,7 @@ static void see_clock(struct tsl_opencl_member *member, struct tsl_lane *lane)
     }
 }
 
-cl_int tsl_opencl_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
+cl_int tsl_opencl_lane_create(struct tsl_member *member, unsigned use, struct tsl_lane **lane)
 {
     struct tsl_opencl_member *m = tsl_opencl_member(member);
     struct tsl_opencl_lane *l;
@@ -38,7 +38,7 @@ cl_int tsl_opencl_lane_create(struct tsl_member *member, bool profile, struct ts
     l = calloc(1, sizeof(*l));
     if (!l)
         return CL_OUT_OF_HOST_MEMORY;
-    profile = profile && member->caps.profiles;
+    bool profile = use & TSL_LANE_PROFILES && member->caps.profiles;
     tsl_opencl_collect(m);
     tsl_opencl_enter(m->device);
     l->queue = m->cl->clCreateCommandQueue(m->context, m->device->id, profile ? CL_QUEUE_PROFILING_ENABLE : 0, &error);

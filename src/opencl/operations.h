@@ -9,7 +9,7 @@ cl_int tsl_opencl_open(const struct tsl_path *path, struct tsl_member **member);
 void tsl_opencl_close(struct tsl_member *member);
 cl_int tsl_opencl_info(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret);
 
-cl_int tsl_opencl_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane);
+cl_int tsl_opencl_lane_create(struct tsl_member *member, unsigned use, struct tsl_lane **lane);
 void tsl_opencl_lane_free(struct tsl_lane *lane);
 cl_int tsl_opencl_flush(struct tsl_lane *lane);
 cl_int tsl_opencl_finish(struct tsl_lane *lane);

@@ -156,7 +156,7 @@ static void say(struct remote_node *node, const struct tsl_remote_request *reque
     remote_unlock(node->connection);
 }
 
-static cl_int lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
+static cl_int lane_create(struct tsl_member *member, unsigned use, struct tsl_lane **lane)
 {
     struct remote_member *m = remote_member_of(member);
     struct remote_lane *l;
@@ -167,13 +167,12 @@ static cl_int lane_create(struct tsl_member *member, bool profile, struct tsl_la
     if (!l)
         return CL_OUT_OF_HOST_MEMORY;
     l->base.member = member;
-    l->profile = profile;
+    l->profile = use & TSL_LANE_PROFILES;
     remote_lock(m->node->connection);
     l->id = remote_new_id_locked(m->node->connection);
     remote_unlock(m->node->connection);
     say(m->node,
-        &(struct tsl_remote_request){
-            .kind = TSL_REMOTE_LANE, .id = l->id, .member = m->path->index, .flags = profile ? 1 : 0},
+        &(struct tsl_remote_request){.kind = TSL_REMOTE_LANE, .id = l->id, .member = m->path->index, .flags = use},
         false);
     *lane = &l->base;
     return CL_SUCCESS;

@@ -88,7 +88,7 @@ enum tsl_remote_request_kind {
     TSL_REMOTE_FORMATS,     /* asks for image formats of type and flags: cl_image_format of each */
     TSL_REMOTE_PING,        /* asks: the reply has the node's time */
 
-    TSL_REMOTE_LANE, /* id on member; flags: profile */
+    TSL_REMOTE_LANE, /* id on member; flags: enum tsl_lane_use */
     TSL_REMOTE_LANE_FREE,
     TSL_REMOTE_FLUSH,
     TSL_REMOTE_FINISH, /* asks: the error of finish */

@@ -900,6 +900,13 @@ CUresult cuCtxDestroy_v2(CUcontext context)
 /* ---- CUDA: streams and events ------------------------------------------------------------------------------------ */
 
 EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned int flags);
+EXPORT CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority);
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+{
+    (void)priority;
+    return cuStreamCreate(stream, flags);
+}
+
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 {
     struct CUstream_st *made;

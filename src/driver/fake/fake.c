@@ -270,7 +270,7 @@ struct tsl_member *tsl_fake_open(unsigned i)
 
 /* ---- Lanes ---- */
 
-static cl_int lane_create(struct tsl_member *base, bool profile, struct tsl_lane **created)
+static cl_int lane_create(struct tsl_member *base, unsigned use, struct tsl_lane **created)
 {
     struct fake_member *member = fake_member(base);
     cl_int rc = tsl_fake_enter_locked(member, TSL_FAKE_LANE, "lane_create");
@@ -282,7 +282,7 @@ static cl_int lane_create(struct tsl_member *base, bool profile, struct tsl_lane
     *lane = (struct fake_lane){
         .base.member = base,
         .number = tsl_fake.n_lanes++,
-        .profile = profile && !member->is.no_profile,
+        .profile = use & TSL_LANE_PROFILES && !member->is.no_profile,
         .ordered = !member->is.unordered_lanes,
         .submitting = ATOMIC_FLAG_INIT,
         .next = member->lanes,
