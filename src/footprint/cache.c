@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_ENTRIES 16u /* a launch that is cut in shares asks for each share */
+#define N_ENTRIES 64u /* a launch that is cut in shares asks for each share, and for their insides and rims */
 
 /* A key is words: the window's, then the memory of each argument, of kernels with images with a layout of pixels behind
  * it, then the scalars, each with a word that is 1 where it is known. */
@@ -16,6 +16,7 @@
 struct entry {
     uint64_t used; /* when, by the cache's clock; 0: empty */
     uint64_t id;   /* when it was filled */
+    uint64_t hash; /* of the key */
     uint64_t *key;
     struct tsl_argument_touch *touches;
 };
@@ -196,6 +197,16 @@ static bool fill(struct tsl_footprint_cache *cache, struct entry *entry, const s
     return true;
 }
 
+/* Of the present question. */
+static uint64_t hash(const struct tsl_footprint_cache *cache)
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < cache->n_words; i++)
+        hash = (hash ^ cache->key[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
+    return hash;
+}
+
 /* NULL: no memory. */
 static struct entry *find(struct tsl_footprint_cache *cache, const struct tsl_window *window,
                           const struct tsl_argument_value *arguments)
@@ -203,10 +214,12 @@ static struct entry *find(struct tsl_footprint_cache *cache, const struct tsl_wi
     struct entry *oldest = &cache->entries[0];
 
     write_key(cache, window, arguments);
+    const uint64_t wanted = hash(cache);
     for (unsigned i = 0; i < N_ENTRIES; i++) {
         struct entry *entry = &cache->entries[i];
 
-        if (entry->used && memcmp(entry->key, cache->key, cache->n_words * sizeof(*cache->key)) == 0) {
+        if (entry->used && entry->hash == wanted &&
+            memcmp(entry->key, cache->key, cache->n_words * sizeof(*cache->key)) == 0) {
             entry->used = ++cache->clock;
             return entry;
         }
@@ -216,6 +229,7 @@ static struct entry *find(struct tsl_footprint_cache *cache, const struct tsl_wi
     oldest->used = 0;
     if (!fill(cache, oldest, window, arguments))
         return NULL;
+    oldest->hash = wanted;
     oldest->id = oldest->used = ++cache->clock;
     return oldest;
 }

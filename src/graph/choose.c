@@ -107,6 +107,10 @@ bool tsl_place_choose(struct tsl_command *c)
                           .by = (enum tsl_place_by)c->place_by,
                           .n_behind = n_behind,
                           .arg = c};
+    if (tsl_cut_again(c, &ask, candidates)) {
+        g->kernel_before = ask.kernel;
+        return true;
+    }
     ask.ready_ns = tsl_survey(c, &c->share.window, NULL, members, candidates);
     if (!tsl_cut_choose(c, &ask, candidates)) {
         tsl_placer_choose(g->placer, &ask, &c->share.placement);
@@ -115,6 +119,7 @@ bool tsl_place_choose(struct tsl_command *c)
     if (c->share.placement.later)
         return false;
     tsl_variants_settle(c, &choices);
+    g->kernel_before = ask.kernel;
     return true;
 }
 
@@ -144,27 +149,47 @@ static void keep_what_was_learned(struct tsl_graph *g)
 
 /* The times of a cut launch whose last share has ended. */
 struct cut_times {
-    uint64_t first_start_ns, last_start_ns, end_ns, longest_ns;
-    double peer_ns; /* of the share whose moves were thought to take longest */
-    bool usual;     /* no share waited for large data, or was its kernel's first on that kind of member, with which
-                       come its driver's first steps */
+    uint64_t first_start_ns, last_start_ns; /* of those that are no rims */
+    uint64_t end_ns, longest_ns;            /* what a member ran for all in all, at most */
+    uint64_t gap_ns;                        /* what a member waited between its inside and its rims, at most */
+    double peer_ns;                         /* of the share whose moves were thought to take longest */
+    bool usual; /* no share waited for large data, or was its kernel's first on that kind of member, with which
+                   come its driver's first steps */
 };
+
+/* What one member did of a cut launch. */
+struct member_times {
+    uint64_t ran_ns, from_ns, to_ns;
+};
+
+static void add_share(const struct tsl_share *share, struct cut_times *t, struct member_times *member)
+{
+    uint64_t from_ns = share->ran_from_ns, to_ns = share->ran_to_ns;
+    t->first_start_ns = !share->rim && from_ns < t->first_start_ns ? from_ns : t->first_start_ns;
+    t->last_start_ns = !share->rim && from_ns > t->last_start_ns ? from_ns : t->last_start_ns;
+    t->end_ns = to_ns > t->end_ns ? to_ns : t->end_ns;
+    t->peer_ns = share->peer_ns > t->peer_ns ? share->peer_ns : t->peer_ns;
+    t->usual &= !share->placement.first && !share->moved;
+    member->from_ns = member->ran_ns && member->from_ns < from_ns ? member->from_ns : from_ns;
+    member->to_ns = member->to_ns > to_ns ? member->to_ns : to_ns;
+    member->ran_ns += to_ns - from_ns;
+}
 
 /* False: not all have ended, or it isn't known when they ran. */
 static bool times_of_cut(struct tsl_command *c, struct cut_times *t)
 {
+    struct member_times members[TSL_MAX_MEMBERS] = {{0}};
     *t = (struct cut_times){.first_start_ns = UINT64_MAX, .usual = true};
     for (unsigned i = 0; i <= c->n_more; i++) {
         const struct tsl_share *share = tsl_command_share(c, i);
         if (share->placement.placed || !share->ran_to_ns)
             return false;
-        uint64_t ran_ns = share->ran_to_ns - share->ran_from_ns;
-        t->first_start_ns = share->ran_from_ns < t->first_start_ns ? share->ran_from_ns : t->first_start_ns;
-        t->last_start_ns = share->ran_from_ns > t->last_start_ns ? share->ran_from_ns : t->last_start_ns;
-        t->end_ns = share->ran_to_ns > t->end_ns ? share->ran_to_ns : t->end_ns;
+        add_share(share, t, &members[share->placement.member]);
+    }
+    for (unsigned i = 0; i < c->graph->n_ports; i++) {
+        uint64_t span_ns = members[i].to_ns - members[i].from_ns, ran_ns = members[i].ran_ns;
         t->longest_ns = ran_ns > t->longest_ns ? ran_ns : t->longest_ns;
-        t->peer_ns = share->peer_ns > t->peer_ns ? share->peer_ns : t->peer_ns;
-        t->usual &= !share->placement.first && !share->moved;
+        t->gap_ns = span_ns > ran_ns + t->gap_ns ? span_ns - ran_ns : t->gap_ns;
     }
     return true;
 }
@@ -186,7 +211,7 @@ static void tell_cut(struct tsl_command *c)
     if (t.usual && t.peer_ns > 0 && g->cut_id + 1 == c->id) {
         uint64_t ready_ns = g->cut_end_ns > c->share.asked_ns ? g->cut_end_ns : c->share.asked_ns;
         double waited_ns = t.last_start_ns > ready_ns ? (double)(t.last_start_ns - ready_ns) : 0;
-        tsl_placer_parts_waited(g->placer, t.peer_ns, waited_ns);
+        tsl_placer_parts_waited(g->placer, t.peer_ns, waited_ns + (double)t.gap_ns);
     }
     g->cut_id = c->id;
     g->cut_end_ns = t.end_ns;

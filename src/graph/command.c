@@ -50,6 +50,7 @@ void tsl_command_forget_shares(struct tsl_command *c)
     free(c->more);
     c->more = NULL;
     c->n_more = 0;
+    c->n_inside = 0;
 }
 
 void tsl_command_unref(struct tsl_command *c)

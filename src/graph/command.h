@@ -34,7 +34,8 @@ struct tsl_command {
     cl_int status; /* CL_COMPLETE until something failed; valid once complete */
     bool has_event, barrier, in_order, profile, serial, sync; /* the last four: the queue's when it was enqueued */
     uint8_t place_by;                                         /* likewise: enum tsl_place_by */
-    bool after_all;                                           /* out-of-order: waits for all before it */
+    bool direct;    /* it is being enqueued, and nothing else is being scheduled by that thread */
+    bool after_all; /* out-of-order: waits for all before it */
     bool flushed, watched;
     bool in_memory_order; /* in graph->memory_order */
     bool awaited;         /* a thread waits for it, or did */
@@ -63,6 +64,7 @@ struct tsl_command {
     struct tsl_share share;    /* the first or only one */
     struct tsl_share *more;    /* of a launch that is cut: the others; heap, owned */
     unsigned n_more;
+    unsigned n_inside;         /* of these shares the first so many begin before the others are planned; 0: none */
     enum tsl_rung rung;        /* of a launch: how it is cut */
     struct tsl_joints *joints; /* of a launch whose shares work on copies: owned; else NULL */
     bool may_redo;             /* of a launch: it is in graph->redoable (redoable.h) */

@@ -41,6 +41,10 @@ bool tsl_cut_is_wanted(const struct tsl_graph *graph);
  * place.h: `windows` is set. */
 bool tsl_cut_choose(struct tsl_command *command, const struct tsl_ask *ask, struct tsl_candidate *candidates);
 
+/* Cuts the launch, which was not surveyed, as the kernel's launch before was cut, if nothing suggests that this one
+ * differs: for some launches after one for which that was found to pay. False: ask tsl_cut_choose. */
+bool tsl_cut_again(struct tsl_command *command, const struct tsl_ask *ask, struct tsl_candidate *candidates);
+
 /* Spreads what a launch of the rung `domain` writes, while it is being planned. Others: nothing. */
 cl_int tsl_cut_spread(struct tsl_command *command);
 

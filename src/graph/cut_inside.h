@@ -1,6 +1,6 @@
 /*
- * The inside of cutting launches: a launch that is looked at, and what cut.c gives cut_joint.c, which finds the rungs
- * `merge` and `reduce`. Under the graph's lock.
+ * The inside of cutting launches: a launch that is looked at, and what cut.c and the files that find its rungs and its
+ * rims have of each other. Under the graph's lock.
  */
 #ifndef TSL_GRAPH_CUT_INSIDE_H
 #define TSL_GRAPH_CUT_INSIDE_H
@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 struct tsl_command;
+struct tsl_cut_memo;
 
 /* Shares of a launch, at most. */
 #define TSL_CUT_MAX_SHARES 32u
@@ -33,6 +34,7 @@ struct tsl_cut {
     struct tsl_joints *joints;         /* by the rungs `merge` and `reduce`, heap; else NULL */
     uint64_t ends[TSL_CUT_MAX_SHARES]; /* where shares end, the empty ones, too, in groups from the window's first */
     unsigned n;                        /* shares that are not empty */
+    unsigned n_inside;                 /* the first so many are insides, the others rims; 0: they aren't divided */
     unsigned members[TSL_CUT_MAX_SHARES];
     struct tsl_window windows[TSL_CUT_MAX_SHARES];
     struct tsl_argument_touch *touches; /* n times the footprint's arguments; heap */
@@ -47,8 +49,21 @@ bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, un
 bool tsl_cut_evaluate(struct tsl_cut *cut);
 /* Do the shares write different bytes of these memories, also by what is claimed for them? False: the verdict tells. */
 bool tsl_cut_is_apart(struct tsl_cut *cut, const struct tsl_cut_memory *memories);
+/* cut_exact.c: the rung `exact`. Halves of the launch are exact: so are other shares whose borders lie as well. */
+bool tsl_cut_exactly(struct tsl_cut *cut, struct tsl_parts *parts);
+/* Was the kernel's last launch of the same shape? */
+bool tsl_cut_exact_remembers(const struct tsl_cut *cut);
+/* Do the shares write different bytes of the launch's memories? Equal questions are answered from memory. False: the
+ * verdict tells. */
+bool tsl_cut_is_exact(struct tsl_cut *cut);
 /* Takes the parts of members away that have none of these; the others' become larger. False: none is left. */
 bool tsl_cut_keep_parts(const struct tsl_cut *cut, struct tsl_parts *parts, tsl_members members);
+
+/* Where the launch's work lies; of another dimension than the last one nothing is known. */
+const struct tsl_cut_memo *tsl_cut_work_memo(const struct tsl_cut *cut);
+
+/* cut_domain.c: the rung `domain`. The parts change if the launch is cut so, else they don't. */
+bool tsl_cut_in_domain(struct tsl_cut *cut, struct tsl_parts *parts);
 
 /* cut_joint.c: merge and reduce. The verdict says why the rung before was none. */
 bool tsl_cut_by_joints(struct tsl_cut *cut, struct tsl_parts *parts);

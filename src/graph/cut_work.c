@@ -78,38 +78,45 @@ static double done(const struct tsl_share *share)
     return share->placement.known && expected_ns > 0 ? ran_ns * (double)share->work / expected_ns : 0;
 }
 
+/* The shares that say something: rims are small. */
+struct looked_at {
+    unsigned n;  /* the first so many */
+    double done; /* their work by their times */
+    double part; /* how much of the launch they were thought to be */
+};
+
 /* Did a share have clearly more or less work than was thought? */
-static bool is_uneven(struct tsl_command *c, const struct tsl_cut_memo *memo, double all)
+static bool is_uneven(struct tsl_command *c, const struct tsl_cut_memo *memo, const struct looked_at *of)
 {
     double most = 0;
     uint64_t longest_ns = 0;
 
-    for (unsigned s = 0; s <= c->n_more; s++) {
+    for (unsigned s = 0; s < of->n; s++) {
         const struct tsl_share *share = tsl_command_share(c, s);
         uint64_t ran_ns = share->ran_to_ns - share->ran_from_ns;
-        double thought = tsl_cut_work_of(memo, &share->window, memo->work_dimension);
+        double thought = tsl_cut_work_of(memo, &share->window, memo->work_dimension) / of->part;
         longest_ns = ran_ns > longest_ns ? ran_ns : longest_ns;
-        most = fmax(most, fabs(done(share) / all / fmax(thought, 1e-9) - 1));
+        most = fmax(most, fabs(done(share) / of->done / fmax(thought, 1e-9) - 1));
     }
     return most > UNEVEN && (double)longest_ns >= LEAST_NS;
 }
 
-static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, double all)
+static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, const struct looked_at *of)
 {
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: its shares had other work than was thought", c->kernel->name);
-    for (unsigned s = 0; s <= c->n_more; s++) {
+    for (unsigned s = 0; s < of->n; s++) {
         const struct tsl_share *share = tsl_command_share(c, s);
         double from, to;
         positions(&share->window, memo->work_dimension, &from, &to);
         if (from < to)
-            tsl_density_learn(&memo->work, from, to, done(share) / all);
+            tsl_density_learn(&memo->work, from, to, done(share) / of->done * of->part);
     }
 }
 
 void tsl_cut_work_learn(struct tsl_command *c)
 {
     struct tsl_cut_memo *memo = &c->kernel->cut;
-    double all = 0;
+    struct looked_at of = {.n = c->n_inside ? c->n_inside : c->n_more + 1};
 
     if (memo->even_for) {
         memo->even_for--;
@@ -119,13 +126,15 @@ void tsl_cut_work_learn(struct tsl_command *c)
         memo->work.uneven = false;
         memo->work_dimension = memo->dimension;
     }
-    for (unsigned s = 0; s <= c->n_more; s++) {
-        double work = done(tsl_command_share(c, s));
+    for (unsigned s = 0; s < of.n; s++) {
+        const struct tsl_share *share = tsl_command_share(c, s);
+        double work = done(share);
         if (work <= 0)
             return;
-        all += work;
+        of.done += work;
+        of.part += tsl_cut_work_of(memo, &share->window, memo->work_dimension);
     }
-    memo->n_uneven = is_uneven(c, memo, all) ? memo->n_uneven + 1 : 0;
+    memo->n_uneven = of.part > 0 && is_uneven(c, memo, &of) ? memo->n_uneven + 1 : 0;
     if (memo->n_uneven >= SURE_UNEVEN)
-        learn(c, memo, all);
+        learn(c, memo, &of);
 }

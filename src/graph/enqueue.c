@@ -101,6 +101,18 @@ static cl_int block(struct tsl_command *c, struct tsl_graph_queue *queue)
     return error;
 }
 
+/* Sends a launch that is cut on its way, and tells the placer what that, and to plan it, took the host. */
+static void send_cut(struct tsl_command *c)
+{
+    struct tsl_graph *graph = c->graph;
+    uint64_t asked_ns = c->share.asked_ns;
+    bool divided = c->n_inside;
+    if (!c->n_more || !asked_ns)
+        return;
+    tsl_graph_work(graph, TSL_WHO_APPLICATION);
+    tsl_placer_parts_planned(graph->placer, (double)(tsl_clock_ns() - asked_ns), divided);
+}
+
 /* Ends what begin() began: the command is scheduled, and waited for if the call blocks. The error of a blocking call is
  * its command's, or an earlier one that is still to be told. An event, where asked for, holds the command. */
 static cl_int commit(const struct tsl_enqueue *e, struct tsl_command *c)
@@ -123,6 +135,7 @@ static cl_int commit(const struct tsl_enqueue *e, struct tsl_command *c)
             tsl_object_release(&event->object);
         return error;
     }
+    send_cut(c);
     if (e->blocking)
         error = block(c, e->queue->graph_queue);
     else if (waits_at_once(c))

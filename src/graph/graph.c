@@ -45,6 +45,7 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
     TAILQ_INIT(&graph->scratch);
     TAILQ_INIT(&graph->dead_scratch);
     graph->callbacks_end = &graph->callbacks;
+    graph->begin_now = tsl_graph_begin_now;
     graph->bridge_job.run = tsl_graph_bridge;
     graph->callback_job.run = tsl_callback_run;
     tsl_tiles_init(&graph->host_map, 0, TSL_SPACES_NONE, false);

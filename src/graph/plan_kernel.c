@@ -1,6 +1,5 @@
 /* The plan of a kernel. */
 #include "graph/plan_kernel.h"
-#include "base/clock.h"
 #include "base/sets.h"
 #include "base/small_vector.h"
 #include "facts/kernel_facts.h"
@@ -11,6 +10,7 @@
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/cut.h"
+#include "graph/cut_rims.h"
 #include "graph/data.h"
 #include "graph/dependences.h"
 #include "graph/edge.h"
@@ -242,11 +242,10 @@ static struct arguments arguments_of(struct tsl_command *c, const struct tsl_sha
                               .touches = tsl_footing_matters(c) ? tsl_footing_of(c, &share->window, part, NULL) : NULL};
 }
 
-/* First all fetches of all shares, then all claims: else a share would fetch what another one has just claimed. */
-static cl_int fetch_shares(struct tsl_command *c)
+static cl_int fetch_shares(struct tsl_command *c, unsigned begin, unsigned end)
 {
     cl_int error = CL_SUCCESS;
-    for (unsigned i = 0; i <= c->n_more && !error; i++) {
+    for (unsigned i = begin; i < end && !error; i++) {
         struct tsl_share *share = tsl_command_share(c, i);
         const struct arguments arguments = arguments_of(c, share);
         share->partial = arguments.touches != NULL;
@@ -431,23 +430,44 @@ void tsl_plan_kernel_again(struct tsl_command *c, unsigned i)
         c->status = error;
 }
 
-static cl_int plan_shares(struct tsl_command *c, const tsl_dependences *order)
+/* First all fetches of these shares, then all claims: else a share would fetch what another one has just claimed.
+ * error: why their launches won't run, if not CL_SUCCESS. */
+static cl_int plan_some(struct tsl_command *c, unsigned begin, unsigned end, const tsl_dependences *order, cl_int error)
 {
-    cl_int error = tsl_cut_spread(c);
-    error = error ? error : tsl_joints_begin(c, order);
-    error = error ? error : fetch_shares(c);
+    error = error ? error : fetch_shares(c, begin, end);
     cl_int first = error;
-    for (unsigned i = 0; i <= c->n_more; i++) {
+    for (unsigned i = begin; i < end; i++) {
         struct tsl_op *launch;
         cl_int failed = plan_launch(c, i, order, NULL, error, &launch);
         tsl_op_unref(launch);
         first = first ? first : failed;
     }
+    return first;
+}
+
+/* What begins before the rest of the launch is planned. What the rims fetch comes after what these claim where the
+ * kernel writes what other groups read: it gets the new value instead of the old one, and either is right. */
+static cl_int plan_insides(struct tsl_command *c, const tsl_dependences *order)
+{
+    uint64_t n_launches = c->graph->n_ops + c->n_inside;
+    cl_int error = plan_some(c, 0, c->n_inside, order, CL_SUCCESS);
+    if (c->graph->n_ops > n_launches)
+        tsl_cut_rims_too_small(c);
+    if (!error && !c->split_check && c->direct)
+        c->graph->begin_now(c->graph);
+    return error;
+}
+
+static cl_int plan_shares(struct tsl_command *c, const tsl_dependences *order)
+{
+    cl_int error = tsl_cut_spread(c);
+    error = error ? error : tsl_joints_begin(c, order);
+    if (c->n_inside && !error)
+        error = plan_insides(c, order);
+    cl_int first = plan_some(c, c->n_inside, c->n_more + 1, order, error);
     first = first ? first : tsl_joints_end(c, order);
     if (!first)
         tsl_redoable_begin(c);
-    if (c->n_more && c->share.asked_ns)
-        tsl_placer_parts_planned(c->graph->placer, (double)(tsl_clock_ns() - c->share.asked_ns));
     return first;
 }
 

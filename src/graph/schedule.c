@@ -151,7 +151,9 @@ static void extend_frontier(struct tsl_command *c)
     add_all(c, &queue->frontier, &c->frontier, false);
 }
 
-static void schedule(struct tsl_command *c)
+/* Returns what is behind the command in its queue. While it is planned, the lock may be given (graph->begin_now), and
+ * the queue grow. */
+static struct tsl_command *schedule(struct tsl_command *c)
 {
     tsl_dependences order = {0};
     c->state = TSL_SCHEDULED;
@@ -159,7 +161,7 @@ static void schedule(struct tsl_command *c)
     tsl_callback_submitted(c);
     c->n_undone++;
     c->refs++;
-    c->graph->scheduling = true;
+    c->graph->scheduling++;
     tsl_deferred_write_before(c);
     collect_order(c, &order);
     if (c->status == CL_COMPLETE) {
@@ -184,9 +186,11 @@ static void schedule(struct tsl_command *c)
     if (c->awaited)
         tsl_graph_changed(c->graph); /* A waiter can pull now what the command comes after. */
     struct tsl_graph *graph = c->graph;
-    graph->scheduling = false;
+    graph->scheduling--;
+    struct tsl_command *next = TAILQ_NEXT(c, link); /* Before c may be reported and leave the list. */
     tsl_command_step(c);
     tsl_memory_order_next(graph);
+    return next;
 }
 
 /* ---- Holding ----------------------------------------------------------------------------------------------------- */
@@ -237,9 +241,8 @@ static void run(struct due *due)
             continue;
         }
         c->refs++;
-        struct tsl_command *next = TAILQ_NEXT(c, link); /* Before c may be reported and leave the list. */
         struct tsl_graph_queue *queue = c->queue;
-        schedule(c);
+        struct tsl_command *next = schedule(c);
         if (c->in_order) {
             queue->unscheduled = next;
             queue->n_behind = 0;
@@ -386,7 +389,9 @@ cl_int tsl_schedule_command(struct tsl_command *c)
         queue->unscheduled = c;
     c->n_hold--;
     consider(&due, c);
+    c->direct = true;
     run(&due);
+    c->direct = false;
     count_behind(c);
     if (c->barrier && c->state < TSL_COMPLETE)
         set_barrier(c);

@@ -37,6 +37,7 @@ struct tsl_share {
     struct tsl_placement placement; /* of a kernel: its member, and what is owed to the placer */
     struct tsl_slices *slices;      /* of a launch that runs window by window: what it has in an area; heap, owned */
     bool again;                     /* of a launch that is cut: it failed, and is done once more (redo.h) */
+    bool rim;                       /* of a launch that is cut: it waits for what moves (cut_rims.h) */
     bool moved;                     /* of a launch that is cut: large data moved for it */
     double peer_ns;                 /* ... and how long its moves between members were thought to take */
     double joint_ns;                /* ... and its copies (joints.h), of the first share; 0: it has none */

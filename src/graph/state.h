@@ -47,6 +47,7 @@ struct tsl_graph {
     TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
     uint64_t complete_ns;        /* when a launch was last seen to be complete; 0: none had copies (joints.h) yet */
+    uint64_t kernel_before;      /* the kernel that was given a place last, by its key */
     uint64_t cut_id, cut_end_ns; /* the last cut launch of which it is known when it ended; 0: none */
     struct tsl_scratch_list scratch, dead_scratch; /* scratch.h */
     unsigned n_scratch;
@@ -64,8 +65,11 @@ struct tsl_graph {
     unsigned n_under_way;             /* operations that went and aren't finished */
     unsigned n_tasks;                 /* the application's host tasks that aren't finished */
     struct tsl_command *memory_order; /* commands that lacked memory for an edge (memory_order.h); NULL: none */
-    bool scheduling;                  /* a command is being scheduled */
-    struct tsl_op_queue parked;       /* in memory order: operations that will go one by one (owned references) */
+    unsigned scheduling;              /* commands that are being scheduled */
+    /* Sends what is ready to its members, though a plan isn't through (tsl_command.direct). The lock is given
+     * meanwhile. Constant: a door to work.c, which comes after all plans. */
+    void (*begin_now)(struct tsl_graph *graph);
+    struct tsl_op_queue parked; /* in memory order: operations that will go one by one (owned references) */
 
     /* Work left by what happened under the lock, done by tsl_graph_leave without it. */
     STAILQ_HEAD(, tsl_port) ports_ready;

@@ -103,6 +103,11 @@ static void serve_ports(struct tsl_graph *graph, enum tsl_who who)
     }
 }
 
+void tsl_graph_begin_now(struct tsl_graph *graph)
+{
+    serve_ports(graph, TSL_WHO_APPLICATION);
+}
+
 /* ---- What is dropped --------------------------------------------------------------------------------------------- */
 
 static void free_op(struct tsl_graph *graph, struct tsl_op *op)

@@ -21,4 +21,7 @@ bool tsl_graph_callbacks_idle(void);
 /* Frees operations that nobody refers to. The lock is given meanwhile. */
 void tsl_graph_bury(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 
+/* Sends what is ready to its members; the lock is given meanwhile. For graph->begin_now. */
+void tsl_graph_begin_now(struct tsl_graph *graph);
+
 #endif

@@ -29,6 +29,7 @@
 #define HORIZON_NS  5e6
 #define AHEAD_NS    1e8 /* a command that waits for others is placed so long before its start at most */
 #define SOON_NS     2e5
+#define PARTS_IN    4    /* cut launches: of one the parts are timed, however long they are */
 #define WATCH_NS    1e6  /* in a queue that grows, ends are noticed about this often */
 #define LAUNCH_NS   2e3  /* of a launch, beside the kernel's own time */
 #define ITEM_NS     2.0  /* of a work-item on the fastest member, when nothing is known of the kernel */
@@ -51,6 +52,7 @@
 /* One candidate, as far as it is known. */
 struct option {
     bool known; /* by runs on its kind; n_samples are of this very size class */
+    bool part;  /* of a launch that is cut */
     unsigned n_samples, n_tries;
     double spread;                   /* of its runs */
     double risk_ns;                  /* it may take so much longer */
@@ -364,7 +366,8 @@ static void decide_flags(struct tsl_placer *placer, const struct tsl_ask *ask, c
     placement->watch = decide_watch(load, ask, option);
     load->n_untimed++;
     load->untimed_ns += option->run_ns;
-    placement->timed = decide_timed(load, option, placement->watch) || option->run_ns >= WATCH_NS;
+    bool long_one = option->run_ns >= WATCH_NS && (!option->part || placer->n_cuts % PARTS_IN == 0);
+    placement->timed = decide_timed(load, option, placement->watch) || long_one;
     placement->watch |= placement->timed && !placer->profiles[placement->member];
     if (placement->timed)
         load->n_untimed = 0, load->untimed_ns = 0;
@@ -461,8 +464,10 @@ void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, u
 {
     struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[member], part_of(ask, member), size);
     double now = (double)ask->now_ns, there = fmax((double)ask->ready_ns, now) + candidate_of(ask, member)->move_ns;
-    struct option option = {
-        .known = guess.ns > 0, .n_samples = guess.n_samples, .spread = without_noise(guess.spread, guess.ns)};
+    struct option option = {.known = guess.ns > 0,
+                            .n_samples = guess.n_samples,
+                            .spread = without_noise(guess.spread, guess.ns),
+                            .part = true};
     bool known;
 
     option.run_ns = tsl_auto_part_ns(placer, ask, member, size, &known);

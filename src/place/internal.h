@@ -68,6 +68,8 @@ struct tsl_placer {
     uint64_t timing_ns;                    /* auto: when the cut was asked for whose parts are being placed */
     bool times, follows;                   /* auto: a part of it is timed; all are, because one before was */
     struct tsl_samples plan;               /* auto: how long the host takes to plan a cut, as measured */
+    struct tsl_samples plan_divided;       /* ... of a launch that is divided into insides and rims */
+    unsigned n_undivided;                  /* launches for which that was too long */
     struct tsl_samples joints;             /* auto: how many times as long as expected it takes to make copies and to
                                               make them one, as measured */
     double ledger_ns;                      /* auto: what cuts gained, less the moves between members, of late */

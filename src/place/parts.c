@@ -262,3 +262,15 @@ void tsl_placer_place_part(struct tsl_placer *placer, const struct tsl_ask *ask,
     if (placer->model)
         tsl_auto_place_part(placer, ask, member, size, placement);
 }
+
+void tsl_placer_place_rim(struct tsl_placer *placer, const struct tsl_placement *inside, double part, uint64_t now_ns,
+                          struct tsl_placement *rim)
+{
+    *rim = (struct tsl_placement){.member = inside->member,
+                                  .timed = inside->timed,
+                                  .watch = inside->watch,
+                                  .run_ns = inside->run_ns * part,
+                                  .end_ns = inside->end_ns};
+    if (placer->model)
+        tsl_load_add(&placer->load[rim->member], rim, now_ns);
+}

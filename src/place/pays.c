@@ -39,6 +39,8 @@
 #define ENOUGH_NO     4          /* launches that it didn't pay to cut; from then on they are asked about more rarely */
 #define ASKED_NS      2e6        /* ... once in launches that take so much, as to ask takes a twentieth of it */
 #define MOST_SKIPPED  31
+#define PLAN_DIVIDED  2    /* times as long as for others is what the host does for a launch that is divided */
+#define DIVIDED_NS    1e5  /* the longest part, at least, of which the moves are hidden */
 #define MARGIN        1.05 /* so many times as fast a cut launch must seem to be at least */
 
 /* ---- Is it worth asking? ----------------------------------------------------------------------------------------- */
@@ -108,10 +110,20 @@ static double cost_ns(const struct tsl_placer *placer)
     return placer->cut.n >= SURE_CUTS ? placer->cut.typical : FIRST_CUT_NS;
 }
 
+/* What the host does for a launch that is cut; 0: not known. */
+static double plan_ns(const struct tsl_placer *placer, bool divided)
+{
+    bool knows = placer->plan.n >= SURE_CUTS, knows_divided = placer->plan_divided.n >= SURE_CUTS;
+
+    if (divided)
+        return knows_divided ? placer->plan_divided.typical : knows ? placer->plan.typical * PLAN_DIVIDED : 0;
+    return knows ? placer->plan.typical : knows_divided ? placer->plan_divided.typical / PLAN_DIVIDED : 0;
+}
+
 /* How long the launch keeps either the members or the host busy: launches come no sooner than the host plans them. */
 static double busy_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
 {
-    return fmax(parts->run_ns, placer->plan.n >= SURE_CUTS ? placer->plan.typical : 0);
+    return fmax(parts->run_ns, plan_ns(placer, false));
 }
 
 static double joints_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
@@ -251,6 +263,23 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
     return true;
 }
 
+/* What moves beside launches that take no longer than planning them gains nothing: the host is what is slow. What that
+ * takes is doubted now and then. */
+bool tsl_placer_divides(struct tsl_placer *placer, const struct tsl_parts *parts, double move_ns)
+{
+    double host_ns = plan_ns(placer, true);
+
+    if (tsl_split_always(placer->split))
+        return true;
+    if (!parts->known || move_ns <= 0 || move_ns > parts->run_ns || parts->run_ns < DIVIDED_NS)
+        return false;
+    if (parts->run_ns >= host_ns)
+        return true;
+    if (++placer->n_undivided % (FORGIVE * FORGIVE) == 0 && placer->plan_divided.n >= SURE_CUTS)
+        tsl_samples_add(&placer->plan_divided, host_ns / 2);
+    return false;
+}
+
 /* ---- The doors --------------------------------------------------------------------------------------------------- */
 
 bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
@@ -270,6 +299,19 @@ bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
     return true;
 }
 
+bool tsl_placer_repeats(const struct tsl_placer *placer, const struct tsl_ask *ask)
+{
+    return placer->model && !placer->paused && !placer->by_weight && !tsl_split_always(placer->split) &&
+           placer->split != TSL_SPLIT_OFF && ask->by == TSL_PLACE_BY_SETTINGS && !ask->again;
+}
+
+void tsl_placer_repeat(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
+{
+    memcpy(placer->last_of, parts->of, placer->n * sizeof(*parts->of));
+    accepted(asked_of(placer, ask->kernel), parts);
+    book_cut(placer, ask, parts);
+}
+
 void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint64_t wall_ns)
 {
     tsl_samples_add(&placer->cut, wall_ns > longest_ns ? (double)(wall_ns - longest_ns) : 1);
@@ -287,7 +329,7 @@ void tsl_placer_joints_ended(struct tsl_placer *placer, double expected_ns, doub
         tsl_samples_add(&placer->joints, fmax(real_ns, 1) / fmax(expected_ns, 1));
 }
 
-void tsl_placer_parts_planned(struct tsl_placer *placer, double ns)
+void tsl_placer_parts_planned(struct tsl_placer *placer, double ns, bool divided)
 {
-    tsl_samples_add(&placer->plan, ns);
+    tsl_samples_add(divided ? &placer->plan_divided : &placer->plan, ns);
 }

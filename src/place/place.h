@@ -130,17 +130,27 @@ bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, stru
 void tsl_placer_must_cut(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts);
 /* Does it pay? Of the ask's candidates move_ns is what their parts lack. */
 bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts);
+/* May a launch be cut as the one before, without being asked about? Then it is to be told. Of the ask's candidates
+ * move_ns is what was found for that one. */
+bool tsl_placer_repeats(const struct tsl_placer *placer, const struct tsl_ask *ask);
+void tsl_placer_repeat(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts);
+/* Is it worth more launches, and their planning, to hide moves that take so long behind what the parts do? */
+bool tsl_placer_divides(struct tsl_placer *placer, const struct tsl_parts *parts, double move_ns);
 /* Places a share of a launch: that member is given `size` of its work-items. */
 void tsl_placer_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                            struct tsl_placement *placement);
+/* Places a share's rim behind its inside, on the same member: so much work as `part` of the inside's. Nothing is
+ * learned of it. */
+void tsl_placer_place_rim(struct tsl_placer *placer, const struct tsl_placement *inside, double part, uint64_t now_ns,
+                          struct tsl_placement *rim);
 /* All shares of a launch have ended: the longest ran for longest_ns; from the first start to the last end it took
  * wall_ns. */
 void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint64_t wall_ns);
 
 /* Shares worked on copies: these, and to make them one, took real_ns instead of expected_ns. */
 void tsl_placer_joints_ended(struct tsl_placer *placer, double expected_ns, double real_ns);
-/* To decide on a cut and to plan it took the host so long. */
-void tsl_placer_parts_planned(struct tsl_placer *placer, double ns);
+/* To decide on a cut, to plan and to submit it took the host so long. divided: into insides and rims. */
+void tsl_placer_parts_planned(struct tsl_placer *placer, double ns, bool divided);
 /* Before its last share began, it waited for moves between members, of which peer_ns were thought to be the moves. */
 void tsl_placer_parts_waited(struct tsl_placer *placer, double peer_ns, double waited_ns);
 

@@ -60,6 +60,7 @@ static void destroy_kernel(struct tsl_object *object)
     for (unsigned i = 0; kernel->parts && i < program->context->n_members; i++)
         clear_part(&kernel->parts[i], program->context->members[i]);
     tsl_cut_proofs_free(&kernel->cut.proofs);
+    free(kernel->cut.kept);
     free(kernel->parts);
     free(kernel->name);
     detach(program);

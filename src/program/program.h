@@ -222,6 +222,14 @@ struct tsl_joint_memo {
     unsigned dimension;
 };
 
+/* How the shares of a kernel's launches were divided into insides and rims (graph/cut_rims.h). */
+struct tsl_rim_memo {
+    unsigned n_shares;
+    size_t width;             /* of rims, in groups; 0: not known */
+    uint64_t low, high;       /* bits: shares that have one at their beginning, at their end */
+    unsigned skip, n_skipped; /* none was found: so many more launches aren't asked about, and so many weren't */
+};
+
 /* Along which dimension the last launch of a kernel was cut (graph/cut.h). */
 struct tsl_cut_memo {
     size_t global_size[3], local_size[3]; /* of that launch; global_size[0] 0: there was none */
@@ -229,6 +237,8 @@ struct tsl_cut_memo {
     unsigned why;                         /* ... for this reason (footprint/cut.h) */
     unsigned attempt;                     /* at which borders it could (graph/borders.h) */
     struct tsl_cut_proofs proofs;
+    struct tsl_rim_memo rims;
+    struct tsl_cut_kept *kept;   /* how it was cut last (graph/cut.c); heap, owned; NULL: nothing is kept */
     struct tsl_density work;     /* where along a dimension the work lies (graph/cut_work.h) ... */
     unsigned work_dimension;     /* ... namely along this one */
     unsigned n_uneven;           /* launches in a row whose shares had other work than was thought */

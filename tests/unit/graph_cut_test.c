@@ -1,6 +1,7 @@
 /* Launches that are cut over members: which are, along which dimension, what moves, what overlaps, what the program
  * sees of their failures and times, and why others run whole. Seen in what runs, in virtual time. */
 /* variant: always TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always TESELA_LOG=place:info */
+/* variant: rims TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_SPLIT=always:exact */
 /* variant: off TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=off */
 /* variant: weights TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=weights=1,3 */
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
@@ -701,6 +702,69 @@ static void test_auto_by_speed(void **state)
     assert_in_range(items_of(0, 0), SIZE * 2 / 3 - 4, SIZE * 2 / 3 + 4);
 }
 
+/* ---- Rims ---- */
+
+/* Once each half is where it is computed, a half is divided into what lacks nothing, which runs first, and a rim of one
+ * item at the border, where a byte comes from the other half. The move goes by meanwhile. */
+static void test_rims(void **state)
+{
+    static const struct tsl_fake_member member = {.item_ns = 1000, .bandwidth = 50000, .gates = true};
+    uint64_t took_ns = 0;
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){member, member}, 2, 0);
+    for (unsigned i = 0; i < 8; i++) {
+        struct tsl_buffer *last = buffer;
+        uint64_t before = tsl_clock_ns();
+
+        n_ran = 0;
+        launch_one(STENCIL, 0);
+        assert_int_equal(finish(), CL_SUCCESS);
+        took_ns = tsl_clock_ns() - before;
+        buffer = second;
+        second = last;
+    }
+    assert_int_equal(n_ran, 4);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(ran[i].end[0] - ran[i].first[0], i < 2 ? HALF - 1 : 1);
+    assert_int_equal(items_of(0, 0), HALF);
+    assert_true(took_ns < HALF * 1000 + 20000);
+    assert_bytes(0, SIZE, 0);
+}
+
+/* Of what was in the other buffer; the bytes at the ends stay. */
+static void expect_stencil(unsigned char *to, const unsigned char *from)
+{
+    for (unsigned i = 0; i < SIZE; i++)
+        to[i + 1] = (unsigned char)(from[i] + from[i + 1] + from[i + 2]);
+}
+
+/* What is written is the same as by whole launches. */
+static void test_rims_write(void **state)
+{
+    unsigned char expected[2][SIZE + 2] = {{0}};
+    unsigned n_divided = 0;
+
+    (void)state;
+    begin(3);
+    launch(FILL, &(struct call){.value = 3, .size = {100, 0}});
+    memset(expected[0], 3, 100);
+    for (unsigned n = 0; n < 6; n++) {
+        struct tsl_buffer *last = buffer;
+
+        buffer = second;
+        second = last;
+        n_ran = 0;
+        launch_one(STENCIL, 0);
+        assert_int_equal(finish(), CL_SUCCESS);
+        expect_stencil(expected[(n + 1) % 2], expected[n % 2]);
+        n_divided += n_ran > 3;
+    }
+    assert_true(n_divided > 2);
+    for (unsigned i = 0; i < SIZE + 2; i++)
+        assert_bytes(i, 1, expected[0][i]);
+}
+
 /* ---- All ---- */
 
 static int run_always(void)
@@ -746,6 +810,16 @@ static int run_auto(void)
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
+static int run_rims(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_rims, end),
+        cmocka_unit_test_teardown(test_rims_write, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 static int run_off(void)
 {
     const struct CMUnitTest tests[] = {
@@ -760,6 +834,8 @@ int main(void)
 {
     if (tsl_settings()->split == TSL_SPLIT_ALWAYS)
         return run_always();
+    if (tsl_settings()->split == TSL_SPLIT_ALWAYS_EXACT)
+        return run_rims();
     if (tsl_settings()->split == TSL_SPLIT_OFF)
         return run_off();
     return tsl_settings()->policy == TSL_POLICY_WEIGHTS ? run_weights() : run_auto();

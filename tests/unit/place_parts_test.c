@@ -529,10 +529,10 @@ static void test_plans(void **state)
     learn(0, KERNEL, 2e5);
     assert_cut(KERNEL, &parts);
     for (unsigned i = 0; i < 8; i++)
-        tsl_placer_parts_planned(placer, 5e4);
+        tsl_placer_parts_planned(placer, 5e4, false);
     assert_true(pays(KERNEL, LARGE, &parts));
     for (unsigned i = 0; i < 8; i++)
-        tsl_placer_parts_planned(placer, 2.5e5);
+        tsl_placer_parts_planned(placer, 2.5e5, false);
     assert_false(pays(KERNEL, LARGE, &parts));
 }
 

@@ -1,0 +1,245 @@
+/* The rung `exact`: along which dimension, with which borders, and whether shares write different bytes. */
+#include "graph/borders.h"
+#include "graph/command.h"
+#include "graph/cut_inside.h"
+#include "graph/cut_work.h"
+#include "graph/data.h"
+#include "graph/state.h"
+#include "program/program.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Along which dimension --------------------------------------------------------------------------------------- */
+
+bool tsl_cut_exact_remembers(const struct tsl_cut *cut)
+{
+    const struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    const struct tsl_window *window = &cut->window;
+    return memcmp(memo->global_size, window->global_size, sizeof(memo->global_size)) == 0 &&
+           memcmp(memo->local_size, window->local_size, sizeof(memo->local_size)) == 0;
+}
+
+/* A launch of that shape could not be cut. Others, with other arguments, may: they are looked at ever more rarely. */
+static bool is_hopeless(struct tsl_cut_memo *memo)
+{
+    memo->n_refused++;
+    return memo->dimension == 3 && (memo->n_refused & (memo->n_refused - 1)) != 0;
+}
+
+static bool choose_dimension(struct tsl_cut *cut)
+{
+    struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    bool remembered = tsl_cut_exact_remembers(cut);
+    if (remembered && is_hopeless(memo)) {
+        cut->verdict.why = memo->why;
+        return false;
+    }
+    cut->dimension = remembered ? memo->dimension : 3;
+    if (cut->dimension == 3)
+        cut->dimension = tsl_cut_dimension(cut->footprint, &cut->window, cut->values.of, cut->memories, &cut->verdict);
+    memcpy(memo->global_size, cut->window.global_size, sizeof(memo->global_size));
+    memcpy(memo->local_size, cut->window.local_size, sizeof(memo->local_size));
+    memo->n_refused = remembered ? memo->n_refused : 0;
+    memo->rims = remembered ? memo->rims : (struct tsl_rim_memo){0};
+    memo->attempt = remembered ? memo->attempt : 0;
+    memo->joint = remembered ? memo->joint : (struct tsl_joint_memo){TSL_JOINT_NOT_TRIED, 0, 3};
+    memo->dimension = cut->dimension;
+    memo->why = cut->verdict.why;
+    return cut->dimension < 3;
+}
+
+/* ---- Shares ------------------------------------------------------------------------------------------------------ */
+
+static void add_share(struct tsl_cut *cut, const struct tsl_window *window, unsigned member)
+{
+    if (window->group_count[cut->dimension] == 0)
+        return;
+    cut->windows[cut->n] = *window;
+    cut->members[cut->n++] = member;
+}
+
+const struct tsl_cut_memo *tsl_cut_work_memo(const struct tsl_cut *cut)
+{
+    static const struct tsl_cut_memo even;
+    const struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    return memo->work_dimension == cut->dimension ? memo : &even;
+}
+
+/* False: there are no such borders. */
+bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, unsigned attempt)
+{
+    uint64_t *ends = cut->ends;
+    unsigned members[TSL_CUT_MAX_SHARES], n = 0;
+    struct tsl_window windows[TSL_CUT_MAX_SHARES];
+    double part[TSL_CUT_MAX_SHARES];
+    for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
+        for (unsigned w = 0; parts->of[i] > 0 && w < parts->n_windows && n < TSL_CUT_MAX_SHARES; w++) {
+            part[n] = parts->of[i] / parts->n_windows;
+            members[n++] = i;
+        }
+    tsl_cut_work_place(tsl_cut_work_memo(cut), n, part);
+    const struct tsl_borders borders = {tsl_cut_groups(&cut->window, cut->dimension), n, part};
+    if (!tsl_borders_place(&borders, attempt, ends))
+        return false;
+    tsl_cut_windows(&cut->window, cut->dimension, n, ends, windows);
+    cut->n = 0;
+    for (unsigned s = 0; s < n; s++)
+        add_share(cut, &windows[s], members[s]);
+    return true;
+}
+
+static const struct tsl_argument_touch *touch_of(const struct tsl_cut *cut, unsigned s, uint64_t *id)
+{
+    return tsl_footing_of(cut->command, &cut->windows[s], &cut->command->kernel->parts[cut->members[s]], id);
+}
+
+/* What the shares' exactness depends on, as words: what each touches, and which memory is whose. */
+#define MOST_WORDS (2 * TSL_CUT_MAX_SHARES + 5 * TSL_FOOTING_MAX_ARGUMENTS)
+
+/* 0: without memory. */
+static size_t write_question(const struct tsl_cut *cut, uint64_t *words)
+{
+    uint64_t *at = words;
+    for (unsigned s = 0; s < cut->n; s++) {
+        *at++ = cut->members[s];
+        if (!touch_of(cut, s, at++))
+            return 0;
+    }
+    for (cl_uint i = 0; i < cut->footprint->n_arguments; i++) {
+        const struct tsl_cut_memory *memory = &cut->memories[i];
+        *at++ = (uintptr_t)memory->root;
+        *at++ = (uintptr_t)memory->image;
+        *at++ = memory->root ? memory->offset : 0;
+        *at++ = memory->root ? memory->size : 0;
+        *at++ = memory->root && memory->may_write;
+    }
+    return (size_t)(at - words);
+}
+
+bool tsl_cut_evaluate(struct tsl_cut *cut)
+{
+    cl_uint n = cut->footprint->n_arguments;
+    free(cut->touches);
+    cut->touches = malloc((size_t)cut->n * n * sizeof(*cut->touches));
+    for (unsigned s = 0; s < cut->n && cut->touches; s++) {
+        const struct tsl_argument_touch *touch = touch_of(cut, s, NULL);
+        if (!touch)
+            return false;
+        memcpy(cut->touches + (size_t)s * n, touch, n * sizeof(*touch));
+    }
+    return cut->touches != NULL;
+}
+
+static bool ranges_meet(const struct tsl_footing_ranges *a, const struct tsl_footing_ranges *b)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        for (unsigned k = 0; k < b->n; k++)
+            if (a->list[i].begin < b->list[k].end && b->list[k].begin < a->list[i].end)
+                return true;
+    return false;
+}
+
+/* Do the ranges that two shares claim for writing meet? The sets may be disjoint though their ranges are not. */
+static bool claims_meet(struct tsl_cut *cut, const struct tsl_cut_memory *memories, unsigned s, unsigned t)
+{
+    cl_uint n = cut->footprint->n_arguments;
+    struct tsl_footing_ranges a, b;
+    for (cl_uint i = 0; i < n; i++) {
+        if (!memories[i].root || !memories[i].may_write)
+            continue;
+        tsl_footing_writes(&cut->touches[s * n + i], cut->command->args->args[i].buffer, &a);
+        for (cl_uint k = 0; k < n; k++) {
+            if (!memories[k].may_write || memories[k].root != memories[i].root)
+                continue;
+            tsl_footing_writes(&cut->touches[t * n + k], cut->command->args->args[k].buffer, &b);
+            if (ranges_meet(&a, &b)) {
+                cut->verdict = (struct tsl_cut_verdict){TSL_CUT_WRITES_MEET, i, k, TSL_FOOTPRINT_NONE};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool tsl_cut_is_apart(struct tsl_cut *cut, const struct tsl_cut_memory *memories)
+{
+    const struct tsl_argument_touch *shares[TSL_CUT_MAX_SHARES];
+    for (unsigned s = 0; s < cut->n; s++)
+        shares[s] = cut->touches + (size_t)s * cut->footprint->n_arguments;
+    if (!tsl_cut_shares(cut->footprint, cut->n, shares, NULL, memories, &cut->verdict))
+        return false;
+    for (unsigned s = 0; s < cut->n; s++)
+        for (unsigned t = s + 1; t < cut->n; t++)
+            if (claims_meet(cut, memories, s, t))
+                return false;
+    return true;
+}
+
+bool tsl_cut_is_exact(struct tsl_cut *cut)
+{
+    struct tsl_cut_proofs *proofs = &cut->command->kernel->cut.proofs;
+    uint64_t words[MOST_WORDS];
+    size_t n = write_question(cut, words);
+    if (n == 0)
+        return tsl_cut_give_up(cut, TSL_CUT_NO_MEMORY);
+    if (tsl_cut_proofs_has(proofs, words, n))
+        return true;
+    if (!tsl_cut_evaluate(cut))
+        return tsl_cut_give_up(cut, TSL_CUT_NO_MEMORY);
+    if (!tsl_cut_is_apart(cut, cut->memories))
+        return false;
+    tsl_cut_proofs_add(proofs, words, n);
+    return true;
+}
+
+/* ---- The rung ------------------------------------------------------------------------------------------------------- */
+
+/* Coarse borders make the longest part longer. */
+static void stretch(const struct tsl_cut *cut, struct tsl_parts *parts)
+{
+    double most = 1;
+    for (unsigned s = 0; s < cut->n; s++) {
+        double planned = parts->of[cut->members[s]] / parts->n_windows;
+        most = fmax(most, tsl_cut_work_of(tsl_cut_work_memo(cut), &cut->windows[s], cut->dimension) / planned);
+    }
+    parts->run_ns *= most;
+}
+
+bool tsl_cut_exactly(struct tsl_cut *cut, struct tsl_parts *parts)
+{
+    struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    uint64_t tried[TSL_CUT_MAX_SHARES] = {0};
+    if (!choose_dimension(cut))
+        return false;
+    for (unsigned attempt = memo->attempt; tsl_cut_make_windows(cut, parts, attempt); attempt++) {
+        if (cut->n < 2)
+            return tsl_cut_give_up(cut, TSL_CUT_TOO_FEW_GROUPS);
+        if (memcmp(tried, cut->ends, sizeof(tried)) == 0)
+            continue;
+        if (tsl_cut_is_exact(cut)) {
+            memo->attempt = attempt;
+            stretch(cut, parts);
+            return true;
+        }
+        memcpy(tried, cut->ends, sizeof(tried));
+    }
+    memo->dimension = 3;
+    memo->why = cut->verdict.why;
+    return false;
+}
+
+bool tsl_cut_keep_parts(const struct tsl_cut *cut, struct tsl_parts *parts, tsl_members members)
+{
+    const struct tsl_graph *graph = cut->command->graph;
+    double sum = 0;
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        parts->of[i] = tsl_members_has(members, i) ? parts->of[i] : 0;
+        sum += parts->of[i];
+    }
+    for (unsigned i = 0; i < graph->n_ports && sum > 0; i++)
+        parts->of[i] /= sum;
+    parts->run_ns = sum > 0 ? parts->run_ns / sum : 0;
+    return sum > 0;
+}
