@@ -74,8 +74,8 @@ static struct tsl_fence *native_fence(struct tsl_op *op, struct tsl_op *before)
     return fence ? tsl_fence_ref(fence) : NULL;
 }
 
-/* Waits for an operation on another lane of the same member, by a fence that is flushed, as waits between queues need.
- * The lane is referenced. */
+/* Waits by a fence that is flushed, as waits between lanes need. The lane is referenced. A mark stands behind all that
+ * its lane was given: none of that waits for op, which no driver has yet. */
 static void wait_natively(struct tsl_op *op, struct tsl_op *before, tsl_fences *waits)
 {
     struct tsl_fence *fence = native_fence(op, before);
@@ -122,32 +122,46 @@ static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *f
     return gate;
 }
 
-/* Waits for an operation on another member. The lane is referenced. */
-static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, tsl_fences *waits)
+/* Waits for an operation on another member, which has this fence, referenced. The lane is referenced. */
+static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, struct tsl_fence *fence, tsl_fences *waits)
 {
     struct tsl_graph *graph = op->port->graph;
     bool strict = strictly_after(op, before), failed = false;
+    if (!tsl_graph_lane_flush(before->lane))
+        wait_for_lane(before);
+    tsl_graph_open(graph);
+    struct tsl_fence *gate = gate_for(op->port->member, fence, strict);
+    if (!gate || !TSL_SMALL_PUSH(waits, gate)) { /* No gate could be had, or noted: this thread waits. */
+        cl_int status = fence->driver->fence_wait(fence);
+        tsl_fence_unref(gate);
+        failed = status < 0 && strict;
+    }
+    tsl_graph_close(graph);
+    if (failed && !op->poison)
+        op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+}
+
+/* Waits for an operation on another member; a technology may order the work of two members by itself. The lane is
+ * referenced. */
+static void wait_for_other(struct tsl_op *op, struct tsl_op *before, tsl_fences *waits)
+{
+    struct tsl_graph *graph = op->port->graph;
     struct tsl_fence *fence = tsl_op_fence(before);
     if (!fence) {
         wait_here(before);
         return;
     }
     tsl_fence_ref(fence);
-    if (!tsl_graph_lane_flush(before->lane))
-        wait_for_lane(before);
     tsl_graph_open(graph);
-    /* A technology may order the work of two members by itself. */
-    bool native = strict && op->port->member->driver->can_wait(op->port->member, fence);
-    struct tsl_fence *gate = native ? tsl_fence_ref(fence) : gate_for(op->port->member, fence, strict);
-    if (!gate || !TSL_SMALL_PUSH(waits, gate)) { /* No gate could be had, or noted: this thread waits. */
-        cl_int status = fence->driver->fence_wait(fence);
-        tsl_fence_unref(gate);
-        failed = status < 0 && strict;
-    }
+    bool native = op->port->member->driver->can_wait(op->port->member, fence);
+    tsl_graph_close(graph);
+    if (native)
+        wait_natively(op, before, waits);
+    else
+        wait_by_gate(op, before, fence, waits);
+    tsl_graph_open(graph);
     tsl_fence_unref(fence);
     tsl_graph_close(graph);
-    if (failed && !op->poison)
-        op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 }
 
 /* Has the operation failed, as far as is known? An operation that waits for it by a late fence hears nothing of a
@@ -172,7 +186,7 @@ void tsl_submit_waits_collect(struct tsl_op *op, tsl_fences *waits)
         if (native)
             wait_natively(op, before, waits);
         else
-            wait_by_gate(op, before, waits);
+            wait_for_other(op, before, waits);
         tsl_graph_lane_unref(before->lane);
     }
 }

@@ -22,6 +22,7 @@
 #define LEAST_PART_NS 2e4        /* nor are parts given that take less */
 #define LEAST_ITEMS   (1u << 18) /* of a kernel of which nothing is known */
 #define BUSY          0.25       /* a member has other work to do if that takes longer than so much of the launch */
+#define DRIFT         0.5        /* ... and of what it is thought to wait for, if it had a part of the last cut */
 #define SAME          0.04       /* parts that differ by less, of themselves, are the same */
 #define TRY_PART      1e-3
 #define LEAST_TRY_NS  1e6 /* nothing is tried beside launches that take less */
@@ -71,13 +72,15 @@ static bool weighted_parts(const struct tsl_placer *placer, const struct tsl_ask
 
 /* ---- By what is known ---- */
 
-/* Has the member nothing else to do while the launch could run? */
+/* Has the member nothing else to do while the launch could run? Where members have had parts of many launches that
+ * aren't known to have ended, their estimates drift apart: one that had a part of the last cut keeps it, as to change
+ * members moves data. */
 static bool is_free(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i, double run_ns)
 {
     double left = tsl_load_left_ns(&placer->load[i], ask->now_ns);
     double ready = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
 
-    return left <= ready + BUSY * run_ns;
+    return left <= ready * (placer->last_of[i] > 0 ? 1 + DRIFT : 1) + BUSY * run_ns;
 }
 
 /* May the member take part beside the one that is best for the whole launch? */

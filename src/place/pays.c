@@ -10,7 +10,8 @@
  *
  * *The ledger.* A cut distributes data, and the price may be paid by other launches, which need them together. So a
  * ledger sets what each cut gains, without moves, against all moves between members, of cut and whole launches. When
- * it is OVERDRAWN_NS in the red nothing is cut for a while, each time longer.
+ * it is OVERDRAWN_NS in the red nothing is cut for a while, each time longer. Moves that were paid for by what was lost
+ * without them aren't set against it once more.
  *
  * *Whole launches are measured.* A small launch doesn't fill a large device, and its parts take as long as it does. So
  * what the whole takes mustn't be told by its parts: after some launches that were cut one runs whole.
@@ -167,14 +168,15 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
         book(placer, -with_latency(placer, peer_ns));
 }
 
-static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
+/* prepaid: launches that ran whole for their moves' sake have lost what these cost. */
+static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, bool prepaid)
 {
     double peer_ns = 0, gain_ns = parts->known ? parts->whole_run_ns - busy_ns(placer, parts) -
                                                      joints_ns(placer, parts) - cost_ns(placer)
                                                : 0;
 
     for (unsigned i = 0; i < placer->n; i++)
-        if (parts->of[i] > 0)
+        if (parts->of[i] > 0 && !prepaid)
             peer_ns = fmax(peer_ns, ask->candidates[i].peer_ns);
     placer->n_cuts++;
     book(placer, gain_ns - with_latency(placer, peer_ns));
@@ -240,7 +242,8 @@ static double use_ns(const struct tsl_placer *placer, const struct tsl_parts *pa
     return FIRST_USE_NS * (n_used ? n_new : n_new - 1);
 }
 
-static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
+/* prepaid: its moves were paid for by regret. */
+static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, bool *prepaid)
 {
     double move_ns = 0, start = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
 
@@ -258,7 +261,7 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
             parts->run_ns / 1e3, joints_ns(placer, parts) / 1e3, cost_ns(placer) / 1e3, move_ns / 1e3,
             parts->whole_ns / 1e3, parts->whole_move_ns / 1e3);
     if (cut_ns + move_ns >= parts->whole_ns)
-        return regrets(placer, ask, parts->whole_ns - cut_ns, move_ns);
+        return *prepaid = regrets(placer, ask, parts->whole_ns - cut_ns, move_ns);
     placer->cut_doubt /= 2;
     return true;
 }
@@ -284,9 +287,9 @@ bool tsl_placer_divides(struct tsl_placer *placer, const struct tsl_parts *parts
 
 bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
 {
-    bool asked = tsl_split_always(placer->split) || placer->by_weight;
+    bool asked = tsl_split_always(placer->split) || placer->by_weight, prepaid = false;
 
-    if (!asked && !pays(placer, ask, parts)) {
+    if (!asked && !pays(placer, ask, parts, &prepaid)) {
         refused(asked_of(placer, ask->kernel), parts);
         forgive(placer);
         return false;
@@ -294,7 +297,7 @@ bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
     memcpy(placer->last_of, parts->of, placer->n * sizeof(*parts->of));
     if (!asked) {
         accepted(asked_of(placer, ask->kernel), parts);
-        book_cut(placer, ask, parts);
+        book_cut(placer, ask, parts, prepaid);
     }
     return true;
 }
@@ -309,7 +312,7 @@ void tsl_placer_repeat(struct tsl_placer *placer, const struct tsl_ask *ask, con
 {
     memcpy(placer->last_of, parts->of, placer->n * sizeof(*parts->of));
     accepted(asked_of(placer, ask->kernel), parts);
-    book_cut(placer, ask, parts);
+    book_cut(placer, ask, parts, false);
 }
 
 void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint64_t wall_ns)
