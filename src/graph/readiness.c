@@ -34,13 +34,19 @@ static bool all_are_ready(struct tsl_graph *graph)
     return true;
 }
 
+static bool is_known(const struct tsl_graph *graph, unsigned i)
+{
+    return tsl_member_is_ready(graph->ports[i].member) &&
+           (!graph->readiness.begun || tsl_members_has(graph->readiness.known, i));
+}
+
 tsl_members tsl_readiness_of(struct tsl_graph *graph, tsl_members members)
 {
     tsl_members ready = TSL_MEMBERS_NONE;
     if (all_are_ready(graph))
         return members;
     for (unsigned i = 0; tsl_members_reach(members, i); i++)
-        if (tsl_members_has(members, i) && tsl_member_is_ready(graph->ports[i].member))
+        if (tsl_members_has(members, i) && is_known(graph, i))
             tsl_members_add(&ready, i);
     return tsl_members_is_empty(ready) ? members : ready;
 }
@@ -51,7 +57,7 @@ int tsl_readiness_only(struct tsl_graph *graph)
     if (!tsl_placer_learns(graph->placer) || all_are_ready(graph))
         return -1;
     for (unsigned i = 0; i < graph->n_ports; i++)
-        if (tsl_member_is_ready(graph->ports[i].member) && !tsl_member_is_lost(graph->ports[i].member)) {
+        if (is_known(graph, i) && !tsl_member_is_lost(graph->ports[i].member)) {
             if (only >= 0)
                 return -1;
             only = (int)i;
@@ -63,6 +69,9 @@ int tsl_readiness_only(struct tsl_graph *graph)
 static void begin(struct tsl_graph *graph)
 {
     struct tsl_context *context = graph->context;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_member_is_ready(graph->ports[i].member))
+            tsl_members_add(&graph->readiness.known, i);
     graph->readiness.begun = true;
     tsl_ready_later(context->members, context->n_members);
 }

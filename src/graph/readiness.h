@@ -2,7 +2,8 @@
  * Members that aren't ready yet (members/ready.h): the placer doesn't know of them, unless no other will do, until a
  * thread of ours has made them ready. That thread begins when launches large enough to be cut, or to run side by side,
  * have taken twice as long as it is thought to take to open all others, and the program has run for a second, or ten
- * times as long: so a short program doesn't pay for members that it doesn't need, and a long one loses little.
+ * times as long: so a short program doesn't pay for members that it doesn't need, and a long one loses little. The
+ * others get known together, as each new one would have data distributed anew.
  */
 #ifndef TSL_GRAPH_READINESS_H
 #define TSL_GRAPH_READINESS_H
@@ -16,7 +17,7 @@ struct tsl_ended;
 struct tsl_graph;
 struct tsl_placement;
 
-/* Those of the set that are ready; all of it, if none is. Under the graph's lock. */
+/* Those of the set that are ready and known; all of it, if none is. Under the graph's lock. */
 tsl_members tsl_readiness_of(struct tsl_graph *graph, tsl_members members);
 
 /* The only member that is ready while others aren't, by its index: data are best written there. -1: there is none such.

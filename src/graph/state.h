@@ -53,6 +53,7 @@ struct tsl_graph {
     unsigned n_scratch;
     struct {
         bool all, begun;              /* all members are ready; a thread of ours sees to it */
+        tsl_members known;            /* until then, once it has begun, the placer knows of these */
         double ran_ns;                /* how long launches of some size ran */
         uint64_t since_ns;            /* when the first was placed; 0: none was */
     } readiness;                      /* readiness.h */
