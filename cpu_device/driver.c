@@ -37,10 +37,48 @@ static char *processor_name(void)
     return name ? name : strdup("CPU");
 }
 
+/* Groups of other sizes are other kinds of members: they take other times. */
+static char *member_name(const struct cpu_place *place)
+{
+    char *processor = processor_name(), *name;
+
+    if (!place->bound || !processor)
+        return processor;
+    if (asprintf(&name, "%s, %u thread%s", processor, place->n_threads, place->n_threads > 1 ? "s" : "") < 0)
+        name = NULL;
+    free(processor);
+    return name;
+}
+
+static void find_numa_node(const struct cpu_place *place, struct tsl_identity *identity)
+{
+    int node = place->bound ? tsl_numa_node_of(&place->processors) : -1;
+
+    identity->has_numa = node >= 0;
+    identity->numa_node = node >= 0 ? (unsigned)node : 0;
+}
+
+static void find(unsigned number, tsl_found_fn *found, void *arg)
+{
+    struct tsl_path path = {.driver = &tsl_cpu_driver,
+                            .type = CL_DEVICE_TYPE_CPU,
+                            .identity = {.is_host_cpu = true},
+                            .preference = PREFERENCE,
+                            .priv = (void *)(uintptr_t)number};
+    struct cpu_place place;
+
+    cpu_place_get(number, &place);
+    cpu_place_complain(number, &place);
+    find_numa_node(&place, &path.identity);
+    snprintf(path.id, sizeof(path.id), "%s", cpu_place_id(number));
+    path.platform_name = strdup("Tesela CPU");
+    path.device_name = member_name(&place);
+    path.driver_version = strdup(TESELA_VERSION);
+    found(arg, &path);
+}
+
 static cl_int probe(tsl_found_fn *found, void *arg)
 {
-    struct tsl_path path = {.driver = &tsl_cpu_driver, .id = "cpu", .type = CL_DEVICE_TYPE_CPU};
-    struct cpu_place place;
     const char *why;
 
     if (!tsl_compile_available(&why)) {
@@ -48,20 +86,8 @@ static cl_int probe(tsl_found_fn *found, void *arg)
         tsl_driver_report_empty("Tesela CPU", why);
         return CL_SUCCESS;
     }
-    cpu_place_get(&place);
-    cpu_place_complain(&place);
-    path.platform_name = strdup("Tesela CPU");
-    path.device_name = processor_name();
-    path.driver_version = strdup(TESELA_VERSION);
-    path.identity.is_host_cpu = true;
-    if (place.bound) {
-        int node = tsl_numa_node_of(&place.processors);
-
-        path.identity.has_numa = node >= 0;
-        path.identity.numa_node = node >= 0 ? (unsigned)node : 0;
-    }
-    path.preference = PREFERENCE;
-    found(arg, &path);
+    for (unsigned i = 0; i < cpu_place_count(); i++)
+        find(i, found, arg);
     return CL_SUCCESS;
 }
 
@@ -88,7 +114,7 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
     memset(m, 0, sizeof(*m));
     m->base.driver = &tsl_cpu_driver;
     m->base.path = path;
-    cpu_place_get(&m->place);
+    cpu_place_get(cpu_place_number(path), &m->place);
     m->base.caps =
         (struct tsl_member_caps){.zero_copy = tsl_settings()->zero_copy == TSL_ZERO_COPY_ON && !m->place.transfers,
                                  .zero_copy_images = true,

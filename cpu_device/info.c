@@ -16,11 +16,11 @@
 #define FP_CONFIG \
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA)
 
-static unsigned n_units(void)
+static unsigned n_units(const struct tsl_path *path)
 {
     struct cpu_place place;
 
-    cpu_place_get(&place);
+    cpu_place_get(cpu_place_number(path), &place);
     return place.n_threads;
 }
 
@@ -226,7 +226,7 @@ cl_int cpu_info(const struct tsl_path *path, cl_device_info param, size_t size, 
     const char *text = text_of(path, param);
     cl_name_version list[32] = {{0}};
     cl_ulong number = memory_size();
-    cl_uint units = n_units(), width = native_width(param);
+    cl_uint units = n_units(path), width = native_width(param);
     unsigned n;
 
     if (text)

@@ -1,4 +1,4 @@
-/* Where the threads run: what TESELA_CONFIG says of the CPU, as far as this machine has it. */
+/* Where the threads run: what TESELA_CONFIG says of the CPU's groups, as far as this machine has it. */
 #include "cpu_device/place.h"
 #include "base/numa.h"
 #include "base/settings.h"
@@ -13,14 +13,34 @@ static void no_sentence(void *arg, const char *sentence)
     (void)arg, (void)sentence;
 }
 
-static const struct tsl_config_device *config_line(void)
+/* Line CPU `number` of this machine; NULL: there is none. */
+static const struct tsl_config_device *config_line(unsigned number)
 {
     const struct tsl_config *config = tsl_config_get(no_sentence, NULL);
 
     for (size_t i = 0; i < config->n; i++)
-        if (config->devices[i].kind == TSL_CONFIG_CPU)
+        if (config->devices[i].kind == TSL_CONFIG_CPU && number-- == 0)
             return &config->devices[i];
     return NULL;
+}
+
+static unsigned count_lines(void)
+{
+    return tsl_config_count_cpus(tsl_config_get(no_sentence, NULL));
+}
+
+unsigned cpu_place_count(void)
+{
+    unsigned n = count_lines();
+
+    return n > 1 ? n : 1;
+}
+
+const char *cpu_place_id(unsigned number)
+{
+    const struct tsl_config_device *line = config_line(number);
+
+    return line ? line->id : "cpu";
 }
 
 /* The processors of the nodes that this process may use. False: there are none. */
@@ -50,37 +70,72 @@ static bool stay_apart(const struct cpu_place *place)
            !getenv("OMP_PROC_BIND") && !getenv("OMP_PLACES") && !getenv("GOMP_CPU_AFFINITY");
 }
 
-static void follow(const struct tsl_config_device *line, struct cpu_place *place)
+/* Moves up to n processors of those that are taken, or aren't, to `mine`; how many. */
+static unsigned move(unsigned n, bool taken_ones, const cpu_set_t *there, const cpu_set_t *taken, cpu_set_t *mine)
 {
-    cpu_set_t set;
-    unsigned n_missing;
+    unsigned moved = 0;
 
-    place->bound = true;
-    place->transfers = line->transfers;
-    place->n_threads = line->n_threads;
-    if (processors_of(line, &place->processors, &set, &n_missing))
-        place->processors = set;
-    place->n_missing = n_missing;
-    if (place->n_threads > (unsigned)CPU_COUNT(&place->processors))
-        place->n_threads = (unsigned)CPU_COUNT(&place->processors);
+    for (int i = 0; i < CPU_SETSIZE && moved < n; i++)
+        if (CPU_ISSET(i, there) && (CPU_ISSET(i, taken) != 0) == taken_ones) {
+            CPU_SET(i, mine);
+            moved++;
+        }
+    return moved;
 }
 
-void cpu_place_get(struct cpu_place *place)
+unsigned cpu_place_take(unsigned n, const cpu_set_t *there, cpu_set_t *taken, cpu_set_t *mine)
 {
-    const struct tsl_config_device *line = config_line();
+    unsigned n_own, n_shared;
 
-    *place = (struct cpu_place){.n_threads = 1};
-    if (sched_getaffinity(0, sizeof(place->processors), &place->processors))
-        CPU_SET(0, &place->processors);
-    place->n_threads = (unsigned)CPU_COUNT(&place->processors);
-    if (line)
-        follow(line, place);
+    CPU_ZERO(mine);
+    n_own = move(n, false, there, taken, mine);
+    n_shared = move(n - n_own, true, there, taken, mine);
+    CPU_OR(taken, taken, mine);
+    return n_shared;
+}
+
+/* One line has all the processors of its nodes, so that its threads can avoid other work. Of several each has as many
+ * as it has threads, in the order of the lines. */
+static void follow(const struct tsl_config_device *line, const cpu_set_t *allowed, bool several, cpu_set_t *taken,
+                   struct cpu_place *place)
+{
+    cpu_set_t there;
+
+    *place = (struct cpu_place){.bound = true, .transfers = line->transfers, .n_threads = line->n_threads};
+    if (!processors_of(line, allowed, &there, &place->n_missing))
+        there = *allowed;
+    if (place->n_threads > (unsigned)CPU_COUNT(&there))
+        place->n_threads = (unsigned)CPU_COUNT(&there);
+    place->processors = there;
+    if (several)
+        place->n_shared = cpu_place_take(place->n_threads, &there, taken, &place->processors);
+}
+
+static void get_allowed(cpu_set_t *allowed)
+{
+    CPU_ZERO(allowed);
+    if (sched_getaffinity(0, sizeof(*allowed), allowed))
+        CPU_SET(0, allowed);
+}
+
+void cpu_place_get(unsigned number, struct cpu_place *place)
+{
+    bool several = count_lines() > 1;
+    const struct tsl_config_device *line;
+    cpu_set_t allowed, taken;
+
+    get_allowed(&allowed);
+    CPU_ZERO(&taken);
+    *place = (struct cpu_place){.n_threads = (unsigned)CPU_COUNT(&allowed), .processors = allowed};
+    /* What a line has depends on those before it. */
+    for (unsigned i = 0; i <= number && (line = config_line(i)); i++)
+        follow(line, &allowed, several, &taken, place);
     place->apart = stay_apart(place);
 }
 
-void cpu_place_complain(const struct cpu_place *place)
+void cpu_place_complain(unsigned number, const struct cpu_place *place)
 {
-    const struct tsl_config_device *line = config_line();
+    const struct tsl_config_device *line = config_line(number);
 
     if (!line)
         return;
@@ -93,4 +148,8 @@ void cpu_place_complain(const struct cpu_place *place)
             "%s:%u: %u threads are more than the %u processors that this process may use there: the "
             "CPU runs with %u",
             tsl_settings()->config, line->line, line->n_threads, place->n_threads, place->n_threads);
+    if (place->n_shared)
+        tsl_driver_report_problem("%s:%u: lines CPU before this one have taken %u of the %u processors on which its "
+                                  "threads run: they share them",
+                                  tsl_settings()->config, line->line, place->n_shared, place->n_threads);
 }

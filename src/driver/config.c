@@ -101,7 +101,7 @@ static bool add(const struct parser *p, const struct tsl_config_device *device)
     struct tsl_config *config = p->config;
     struct tsl_config_device *more;
 
-    for (size_t i = 0; i < config->n; i++)
+    for (size_t i = 0; i < config->n && device->kind != TSL_CONFIG_CPU; i++)
         if (!strcmp(config->devices[i].id, device->id)) {
             say(p, "%s is named already in line %u: take one of the two lines out", device->id,
                 config->devices[i].line);
@@ -234,6 +234,25 @@ static void read_line(struct parser *p, char *line)
         read_words(p, words, n);
 }
 
+/* One line CPU is the path "cpu"; several are "cpu:0", "cpu:1" and so on. */
+static void number_cpus(struct tsl_config *config)
+{
+    unsigned n = tsl_config_count_cpus(config), number = 0;
+
+    for (size_t i = 0; n > 1 && i < config->n; i++)
+        if (config->devices[i].kind == TSL_CONFIG_CPU)
+            snprintf(config->devices[i].id, sizeof config->devices[i].id, "cpu:%u", number++);
+}
+
+unsigned tsl_config_count_cpus(const struct tsl_config *config)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < config->n; i++)
+        n += config->devices[i].kind == TSL_CONFIG_CPU;
+    return n;
+}
+
 void tsl_config_parse(struct tsl_config *config, const char *text, const char *name, const char *host,
                       tsl_config_say_fn *fn, void *arg)
 {
@@ -250,6 +269,7 @@ void tsl_config_parse(struct tsl_config *config, const char *text, const char *n
         free(line);
         text += length + (text[length] == '\n');
     }
+    number_cpus(config);
     if (!config->found)
         say(&p,
             "no line NODE %s: this machine uses all devices, as without a file; add such a line, and the devices after "

@@ -8,7 +8,8 @@
  *     CPU <threads> <first_numa>-<last_numa> <transfers>
  *     FPGA <platform> <device> <exec_mode>
  *
- * Words may be written in capitals or not; what follows a # is a remark. Platforms and devices are numbered as in
+ * The order of the lines is the order of the members. Each line CPU is a group of processors that is a member of its
+ * own. Words may be written in capitals or not; what follows a # is a remark. Platforms and devices are numbered as in
  * `tesela info` (opencl:PLATFORM.DEVICE). A line that can't be understood is told with file and line, and left out.
  */
 #ifndef TSL_DRIVER_CONFIG_H
@@ -22,7 +23,7 @@ enum tsl_config_kind { TSL_CONFIG_CUDA, TSL_CONFIG_GPU, TSL_CONFIG_CPU, TSL_CONF
 struct tsl_config_device {
     enum tsl_config_kind kind;
     unsigned line;
-    char id[32];                               /* of the path that is meant: "cuda:0", "opencl:1.0", "cpu" */
+    char id[32];                               /* of the path that is meant: "cuda:0", "opencl:1.0", "cpu", "cpu:1" */
     char exec_mode[32];                        /* FPGA: part of the names of its binaries */
     unsigned n_threads, first_numa, last_numa; /* CPU */
     bool transfers;                            /* CPU: copies of its own; else it works on the host's */
@@ -43,6 +44,8 @@ typedef void tsl_config_say_fn(void *arg, const char *sentence);
 void tsl_config_parse(struct tsl_config *config, const char *text, const char *name, const char *host,
                       tsl_config_say_fn *say, void *arg);
 void tsl_config_finish(struct tsl_config *config);
+/* How many lines CPU there are. */
+unsigned tsl_config_count_cpus(const struct tsl_config *config);
 
 /* That of TESELA_CONFIG, read once in the process, never NULL; the first caller hears the sentences. May block on the
  * disk. */

@@ -183,12 +183,28 @@ void tsl_choose(struct tsl_found *rows, unsigned n, char *const *items, size_t n
     free(wanted);
 }
 
-static bool in_config(const struct tsl_path *path, const struct tsl_config *config, bool *matched)
+/* The line that names the path, counted from 0; config->n: none does. */
+static size_t line_of(const struct tsl_path *path, const struct tsl_config *config)
 {
-    for (size_t i = 0; i < config->n; i++)
-        if (!strcmp(path->id, config->devices[i].id))
-            return matched[i] = true;
-    return false;
+    size_t i = 0;
+
+    while (i < config->n && strcmp(path->id, config->devices[i].id))
+        i++;
+    return i;
+}
+
+/* Rows move to the place that the order of the lines gives them; those without a line stay behind in their order. */
+static void sort_by_lines(struct tsl_found *rows, unsigned n, const struct tsl_config *config)
+{
+    for (unsigned i = 1; i < n; i++) {
+        struct tsl_found row = rows[i];
+        size_t line = line_of(&row.path, config);
+        unsigned to = i;
+
+        for (; to > 0 && line_of(&rows[to - 1].path, config) > line; to--)
+            rows[to] = rows[to - 1];
+        rows[to] = row;
+    }
 }
 
 void tsl_choose_by_config(struct tsl_found *rows, unsigned n, const struct tsl_config *config, bool *matched)
@@ -196,14 +212,17 @@ void tsl_choose_by_config(struct tsl_found *rows, unsigned n, const struct tsl_c
     unsigned n_used = 0;
 
     memset(matched, 0, config->n * sizeof(*matched));
+    sort_by_lines(rows, n, config);
     for (unsigned i = 0; i < n; i++) {
         struct tsl_found *row = &rows[i];
-        bool wanted = in_config(&row->path, config, matched);
+        size_t line = line_of(&row->path, config);
 
-        row->used = wanted && !row->path.why_not;
+        if (line < config->n)
+            matched[line] = true;
+        row->used = line < config->n && !row->path.why_not;
         if (row->path.why_not)
             leave_out(row, "%s", row->path.why_not);
-        else if (!wanted)
+        else if (!row->used)
             leave_out(row, "TESELA_CONFIG does not name it");
         if (row->used && ++n_used > TSL_MAX_MEMBERS)
             leave_out(row, "there are %d members already, no more are possible", TSL_MAX_MEMBERS);

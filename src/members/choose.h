@@ -14,7 +14,8 @@
  */
 void tsl_choose(struct tsl_found *rows, unsigned n, char *const *items, size_t n_items, bool *matched);
 
-/* The same by TESELA_CONFIG: exactly the paths that it names. matched: config->n truth values, all set. */
+/* The same by TESELA_CONFIG: exactly the paths that it names, which then stand first, in the order of its lines.
+ * matched: config->n truth values, all set. */
 struct tsl_config;
 void tsl_choose_by_config(struct tsl_found *rows, unsigned n, const struct tsl_config *config, bool *matched);
 

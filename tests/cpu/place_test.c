@@ -1,8 +1,9 @@
 /*
- * The line CPU of TESELA_CONFIG: threads, processors of NUMA nodes, memory of its own. What this machine lacks is told
- * with file and line.
+ * The lines CPU of TESELA_CONFIG: groups of threads, processors of NUMA nodes, memory of their own. What this machine
+ * lacks is told with file and line.
  */
 /* variant: shared TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl PLACE_LINE="CPU 1 0-0 0" */
+/* variant: groups TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl PLACE_LINE="CPU 1 0-0 0 + CPU 1 0-0 1" N_TEAMS=2 */
 /* variant: copying TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl PLACE_LINE="CPU 1 0-0 1" */
 #include "build_folder.h"
 #include "test.h"
@@ -20,24 +21,27 @@
 static char config[] = "/tmp/tesela-place-XXXXXX";
 static char said[65536];
 
-static void write_config(const char *line)
+/* Several lines have a + between. */
+static void write_config(const char *lines)
 {
     char host[256] = "";
     FILE *file = fopen(config, "w");
 
     gethostname(host, sizeof host - 1);
     assert_non_null(file);
-    assert_true(fprintf(file, "NODE %s\n%s\n", host, line) > 0);
+    assert_true(fprintf(file, "NODE %s\n", host) > 0);
+    for (const char *at = lines; *at; at++)
+        fputc(*at == '+' ? '\n' : *at, file);
     assert_int_equal(fclose(file), 0);
 }
 
-/* What `tesela info --json` says under this line. */
-static void info(const char *line, const char *before)
+/* What `tesela info --json` says under these lines. */
+static void info(const char *lines, const char *before)
 {
     char command[512];
     FILE *out;
 
-    write_config(line);
+    write_config(lines);
     snprintf(command, sizeof command, "TESELA_CONFIG=%s %s %s/tesela info --json 2>&1", config, before, build_folder());
     out = popen(command, "r");
     assert_non_null(out);
@@ -60,6 +64,36 @@ static void the_line_is_followed(void **state)
     info("CPU 1 0-0 1", "");
     says("\"zero_copy\":\tfalse,");
     assert_null(strstr(said, "more than"));
+}
+
+/* How often a text is there. */
+static unsigned count(const char *text)
+{
+    unsigned n = 0;
+
+    for (const char *at = said; (at = strstr(at, text)); at++)
+        n++;
+    return n;
+}
+
+static void each_line_is_a_member(void **state)
+{
+    char expected[512];
+
+    (void)state;
+    info("CPU 1 0-0 0 + CPU 1 0-0 1", "taskset -c 0,1");
+    says("\"cpu:0\"");
+    says("\"cpu:1\"");
+    assert_true(strstr(said, "\"cpu:0\"") < strstr(said, "\"cpu:1\""));
+    assert_int_equal(count("\"compute_units\":\t1,"), 2);
+    assert_int_equal(count("\"zero_copy\":\tfalse,"), 1);
+    says(", 1 thread\"");
+    assert_null(strstr(said, "have taken"));
+    info("CPU 1 0-0 0 + CPU 2 0-0 0", "taskset -c 0,1");
+    says(", 2 threads\"");
+    snprintf(expected, sizeof expected,
+             "%s:3: lines CPU before this one have taken 1 of the 2 processors on which its threads run", config);
+    says(expected);
 }
 
 static void what_lacks_is_told(void **state)
@@ -91,7 +125,15 @@ static unsigned n_threads(void)
     return n;
 }
 
-/* One thread does the work: no team besides it, and what is computed is right. */
+/* Teams of one thread. */
+static unsigned n_teams(void)
+{
+    const char *text = getenv("N_TEAMS");
+
+    return text ? (unsigned)strtoul(text, NULL, 10) : 1;
+}
+
+/* One thread of each group does the work: no team besides it, and what is computed is right. */
 static void kernels_run_so(void **state)
 {
     static const char *source = "kernel void f(global int *x) { x[get_global_id(0)] *= 3; }";
@@ -126,8 +168,8 @@ static void kernels_run_so(void **state)
     assert_int_equal(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL), CL_SUCCESS);
     for (int i = 0; i < N; i++)
         assert_int_equal(values[i], 27 * i);
-    /* The team's one, and those of ours: the bridge, calls, host copies. */
-    assert_in_range(n_threads() - before, 1, 4);
+    /* The teams', and those of ours: the bridge, calls, host copies. */
+    assert_in_range(n_threads() - before, n_teams(), n_teams() + 3);
     clReleaseMemObject(buffer);
     clReleaseKernel(kernel);
     clReleaseProgram(program);
@@ -203,9 +245,8 @@ static int clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_run_so),
-        cmocka_unit_test(memory_is_first_touched_by_its_user),
-        cmocka_unit_test(the_line_is_followed),
+        cmocka_unit_test(kernels_run_so),       cmocka_unit_test(memory_is_first_touched_by_its_user),
+        cmocka_unit_test(the_line_is_followed), cmocka_unit_test(each_line_is_a_member),
         cmocka_unit_test(what_lacks_is_told),
     };
 

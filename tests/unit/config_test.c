@@ -138,6 +138,61 @@ static void other_machines(void **state)
     tsl_config_finish(&config);
 }
 
+/* Groups of processors: as many as there are lines, each with numbers of its own. */
+static void several_cpus(void **state)
+{
+    struct tsl_config config = parse("NODE node7\nCPU 24 0-1 0\nCUDA 0\nCPU 1 1-1 yes\nCPU 1 1-1 yes\n");
+
+    (void)state;
+    assert_string_equal(said, "");
+    assert_int_equal(config.n, 4);
+    assert_int_equal(tsl_config_count_cpus(&config), 3);
+    assert_string_equal(config.devices[0].id, "cpu:0");
+    assert_string_equal(config.devices[1].id, "cuda:0");
+    assert_string_equal(config.devices[2].id, "cpu:1");
+    assert_string_equal(config.devices[3].id, "cpu:2");
+    assert_int_equal(config.devices[0].n_threads, 24);
+    assert_false(config.devices[0].transfers);
+    assert_int_equal(config.devices[2].n_threads, 1);
+    assert_int_equal(config.devices[2].first_numa, 1);
+    assert_true(config.devices[2].transfers);
+    tsl_config_finish(&config);
+}
+
+/* A slip in one of several is told, and the others are numbered without it. */
+static void several_cpus_and_a_slip(void **state)
+{
+    struct tsl_config config = parse("NODE node7\nCPU 2 0-0 0\nCPU none 0-0 0\nCPU 1 0-0 0\nCPU 1 0 0\n");
+
+    (void)state;
+    assert_ptr_equal(strstr(said, "file:3: write CPU <threads>"), said);
+    assert_non_null(strstr(said, "\nfile:5: write CPU <threads>"));
+    assert_int_equal(config.n, 2);
+    assert_string_equal(config.devices[1].id, "cpu:1");
+    assert_int_equal(config.devices[1].line, 4);
+    tsl_config_finish(&config);
+}
+
+/* Members stand in the order of the lines, the others behind them in their own. */
+static void in_the_order_of_the_lines(void **state)
+{
+    static const char *const expected[] = {"cpu:0", "cuda:0", "opencl:1.0", "cpu:1", "opencl:0.0", "cuda:1"};
+    struct tsl_config config = parse("NODE node7\nCPU 1 0-0 0\nCUDA 0\nOpenCL_GPU 1 0\nCPU 2 0-0 0\n");
+    struct tsl_found rows[6] = {{.path.id = "opencl:0.0"}, {.path.id = "opencl:1.0"}, {.path.id = "cuda:0"},
+                                {.path.id = "cuda:1"},     {.path.id = "cpu:0"},      {.path.id = "cpu:1"}};
+    bool matched[4];
+
+    (void)state;
+    tsl_choose_by_config(rows, 6, &config, matched);
+    for (unsigned i = 0; i < 6; i++) {
+        assert_string_equal(rows[i].path.id, expected[i]);
+        assert_int_equal(rows[i].used, i < 4);
+        free(rows[i].why_not);
+    }
+    assert_true(matched[0] && matched[1] && matched[2] && matched[3]);
+    tsl_config_finish(&config);
+}
+
 /* Exactly the paths that are named, whatever else there is. */
 static void chosen(void **state)
 {
@@ -177,6 +232,9 @@ int main(void)
         cmocka_unit_test(errors),
         cmocka_unit_test(devices_before_a_node),
         cmocka_unit_test(other_machines),
+        cmocka_unit_test(several_cpus),
+        cmocka_unit_test(several_cpus_and_a_slip),
+        cmocka_unit_test(in_the_order_of_the_lines),
         cmocka_unit_test(chosen),
         cmocka_unit_test(processors),
     };
