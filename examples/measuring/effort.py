@@ -30,11 +30,12 @@ def halstead(text):
 
 
 def own_headers(source, path, folder):
-    """The headers of the form's own folder that a file includes, and those that they include."""
+    """The headers of forms by hand that such a form's file includes, and those that they include."""
     found = []
+    by_hand = tuple(f'{f}/' for f in FOLDERS.values() if f)
     for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE):
         header = source / name
-        if folder and name.startswith(f'{folder}/') and header not in found:
+        if folder and name.startswith(by_hand) and header not in found:
             found += [header, *own_headers(source, header, folder)]
     return list(dict.fromkeys(found))
 

@@ -125,12 +125,12 @@ def table(head, rows):
 def result_row(r):
     if r['state'] != 'right':
         return (f'<td>{escape(tables.name_of(r))}</td><td>{r["value"]}</td>'
-                f'<td class="bad words" colspan="7">{escape(r["state"])}: {escape(r["words"])}</td>')
+                f'<td class="bad words" colspan="8">{escape(r["state"])}: {escape(r["words"])}</td>')
     words = '; '.join(r['why_whole'])
     return (f'<td>{escape(tables.name_of(r))}</td><td>{r["value"]}</td><td>{tables.seconds(r["seconds"])}</td>'
             f'<td>{tables.seconds(r["deviation"])}</td><td>{tables.seconds(r["processor_seconds"])}</td><td>{tables.seconds(r["kernels_seconds"])}</td>'
             f'<td>{tables.seconds(r["first_seconds"])}</td><td>{r["n"]} - {r["n_dropped"]}</td>'
-            f'<td class="words" title="{escape(words)}">{escape(tables.cuts(r))}</td>')
+            f'<td class="words" title="{escape(words)}">{escape(tables.cuts(r))}</td><td class="words">{escape(tables.busiest(r))}</td>')
 
 
 def experiment_section(experiment, records):
@@ -139,7 +139,7 @@ def experiment_section(experiment, records):
         mine = [r for r in records if r['series'] == series]
         fixed = ', '.join(f'{k} {v}' for k, v in mine[0]['options'].items() if k != mine[0]['varied'])
         parts.append(f'<h3>{escape(series)}{": " + escape(fixed) if fixed else ""}</h3>{plot(mine)}')
-        parts.append(table(['form', mine[0]['varied'], 'mean', 'spread', 'processor', 'kernels', 'first', 'times - dropped', 'launches cut'],
+        parts.append(table(['form', mine[0]['varied'], 'mean', 'spread', 'processor', 'kernels', 'first', 'times - dropped', 'launches cut', 'busiest unit'],
                            [result_row(r) for r in mine]))
         reasons = dict.fromkeys(w for r in mine for w in r['why_whole'])
         if reasons:

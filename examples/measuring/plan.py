@@ -51,7 +51,7 @@ EXPERIMENTS = (
         for mode in ('FTF', 'FTM', 'MTF', 'MTM')), asynchronous=True),
     Experiment('chain', 'Chain of products', 'four products after one another, generation and norm, many times', (
         Series('sizes', 'size', ([64], {'chains': 3}), ([128, 256, 512], {'chains': 8}),
-               ([1024, 2048, 4096, 8192], {'chains': 16})),), asynchronous=True),
+               ([1024, 2048, 4096, 8192], {'chains': 16})),), asynchronous=True, cut='blocks'),
     Experiment('mandelbrot_zoom', 'Mandelbrot zoom', 'pictures in a loop, each counted and stored on the host', (
         Series('pictures', 'pictures', ([3], {'width': 64, 'height': 48, 'limit': 100}),
                ([8, 16], {'width': 512, 'height': 384, 'limit': 1000}),

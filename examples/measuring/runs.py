@@ -1,10 +1,14 @@
 """One form of one experiment: how it is started, what it says, and what becomes of its times."""
 import dataclasses
+import json
+import os
 import re
 import statistics
 import subprocess
 
-CUT_LINE = re.compile(r'launches that might be cut: (\d+) were cut exactly, (\d+) in a domain, (\d+) ran whole')
+# "... 3 were cut exactly, 0 in a domain, 2 by merge, 0 by reduce, 1 ran whole": each number has its words.
+CUT_LINE = re.compile(r'launches that might be cut: (.*)')
+CUT_PART = re.compile(r'(\d+) (?:were cut |ran )?([a-z ]+)')
 WHY_LINE = re.compile(r'tesela: place: info: (launches of .* run whole.*)')
 
 
@@ -36,8 +40,9 @@ class Result:
     processor: list = dataclasses.field(default_factory=list)
     kernels: list = dataclasses.field(default_factory=list)
     first: list = dataclasses.field(default_factory=list)
-    cuts: list = dataclasses.field(default_factory=list)     # of each process: exactly, in a domain, whole
+    cuts: list = dataclasses.field(default_factory=list)     # of each process: {how: launches}
     why_whole: list = dataclasses.field(default_factory=list)
+    meters: dict = dataclasses.field(default_factory=dict)     # what `tesela meters --json` says of one more process
     state: str = 'right'                                       # or what went wrong
     words: str = ''
 
@@ -82,12 +87,36 @@ def read_times(text):
     return found
 
 
+def read_cuts(text):
+    """How many launches a process that ran on Tesela cut, and how: {'exactly': 3, ... 'whole': 1}; {}: it didn't ask."""
+    told = CUT_LINE.search(text)
+    return {how.strip(): int(n) for n, how in CUT_PART.findall(told[1])} if told else {}
+
+
+def command_of(form, options, repetitions, longest):
+    command = [*form.command, '--repetitions', str(repetitions), '--seconds', str(longest)]
+    for name, value in options.items():
+        command += [f'--{name}', str(value)]
+    return command
+
+
+def measure(form, result, options, tool, trace, longest, seconds):
+    """Runs a form on Tesela once more with a timeline, and adds how busy each unit was to the result. Times don't count. What
+    goes wrong leaves the result without."""
+    try:
+        subprocess.run(command_of(form, options, 3, longest), env={**form.env, 'TESELA_TRACE': trace}, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=seconds, check=True)
+        told = subprocess.run([tool, 'meters', '--json', trace], text=True, capture_output=True, timeout=seconds, check=True)
+        result.meters = json.loads(told.stdout)
+        os.unlink(trace)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        result.meters = {}
+
+
 def run(form, result, options, repetitions, longest, seconds):
     """Runs the form's program once, with one repetition more than counts but only one after `longest` seconds, and adds what it
     says to the result."""
-    command = [*form.command, '--repetitions', str(repetitions + 1), '--seconds', str(longest)]
-    for name, value in options.items():
-        command += [f'--{name}', str(value)]
+    command = command_of(form, options, repetitions + 1, longest)
     try:
         done = subprocess.run(command, env=form.env, text=True, capture_output=True, timeout=seconds, errors='replace')
     except subprocess.TimeoutExpired:
@@ -104,9 +133,8 @@ def run(form, result, options, repetitions, longest, seconds):
         result.processor.append(processor)
         if kernels is not None:
             result.kernels.append(kernels)
-    told = CUT_LINE.search(done.stderr)
     if form.kind == 'tesela':
-        result.cuts.append([int(n) for n in told.groups()] if told else [0, 0, 0])
+        result.cuts.append(read_cuts(done.stderr))
         result.why_whole = sorted({*result.why_whole, *WHY_LINE.findall(done.stderr)})
     if 'answer: WRONG' in done.stdout:
         result.state, result.words = 'wrong', 'its answer is wrong'

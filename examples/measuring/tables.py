@@ -23,9 +23,21 @@ def cuts(record):
     """How many launches of a process were cut, and how; the mean of its processes."""
     if not record['cuts']:
         return ''
-    n = len(record['cuts'])
-    exact, domain, whole = (round(sum(c[i] for c in record['cuts']) / n) for i in range(3))
-    return f'{exact} exactly, {domain} in a domain, {whole} whole' if exact or domain or whole else 'not asked'
+    ways = list(dict.fromkeys(how for c in record['cuts'] for how in c))
+    means = {how: round(sum(c.get(how, 0) for c in record['cuts']) / len(record['cuts'])) for how in ways}
+    return ', '.join(f'{n} {how}' for how, n in means.items() if n) or 'not asked'
+
+
+def busiest(record):
+    """The unit that was busy longest, and for which share of the time; '' where that wasn't measured."""
+    units = record['meters'].get('units', [])
+    most = max(units, key=lambda u: u['busy'], default=None)
+    return f"{most['unit']} {100 * most['busy']:.1f} %" if most else ''
+
+
+def notes(record):
+    """What the table says behind the times."""
+    return '; busiest: '.join(filter(None, (cuts(record), busiest(record))))
 
 
 def grouped(records):
@@ -101,7 +113,7 @@ def text(records):
                 continue
             lines.append(f"  {name_of(r)[:52]:52} {seconds(r['seconds']):>11} {seconds(r['deviation']):>11} "
                          f"{seconds(r['processor_seconds']):>11} {seconds(r['first_seconds']):>11} {ratio(r['seconds'], base and base['seconds']):>6}  "
-                         f"{r['n']:>2}-{r['n_dropped']:<6}  {cuts(r)}".rstrip())
+                         f"{r['n']:>2}-{r['n_dropped']:<6}  {notes(r)}".rstrip())
     lines.append('\n' + RATIOS)
     rows = comparisons(records)
     names = list(rows[0])[3:] if rows else []
