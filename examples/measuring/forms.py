@@ -2,11 +2,11 @@
 from measuring.runs import Form
 
 
-def native_forms(machine, experiment, natives):
-    """natives: [(vendor, devices)]. Each device alone, plainly and overlapped by hand."""
+def native_forms(machine, experiment, natives, most):
+    """natives: [(vendor, devices)]. Each device alone, but no more than `most` of a vendor, plainly and overlapped by hand."""
     forms = []
     for vendor, devices in natives:
-        for number, _, _, name in devices:
+        for number, _, _, name in devices[:most]:
             label = f'{vendor} {name}' if len(devices) == 1 else f'{vendor} {number} {name}'
             for kind, folder in (('native', ''), ('asynchronous', 'asynchronous')):
                 if kind == 'native' or experiment.asynchronous:
