@@ -7,10 +7,9 @@
 #include "cuda_bridge/fence.h"
 #include "cuda_bridge/host.h"
 #include "cuda_bridge/lane.h"
+#include "cuda_bridge/member.h"
 #include "cuda_bridge/operations.h"
 #include "cuda_bridge/piece.h"
-
-#include "base/thread.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -216,7 +215,7 @@ static cl_int start_locked(struct tsl_cuda_member *member)
 {
     if (member->has_bridge)
         return CL_SUCCESS;
-    member->has_bridge = tsl_thread_start(&member->bridge, NULL, run, member) == 0;
+    member->has_bridge = tsl_cuda_thread_start(member, &member->bridge, run, member);
     if (!member->has_bridge)
         return CL_OUT_OF_RESOURCES;
     pthread_setname_np(member->bridge, "tesela-cuda");

@@ -101,7 +101,7 @@ static bool pin(struct tsl_cuda_member *member, struct tsl_cuda_host *host)
 {
     if (!count(member, &member->host_large, host->size, most()))
         return false;
-    if (!tsl_cu.cuMemHostAlloc(&host->at, host->size, CU_MEMHOSTALLOC_PORTABLE))
+    if (!tsl_cuda_pin(member, &host->at, host->size))
         return true;
     count_back(member, &member->host_large, host->size);
     return false;

@@ -12,7 +12,9 @@
 #include "cuda_bridge/svm.h"
 
 #include "base/log.h"
+#include "base/numa.h"
 #include "base/settings.h"
+#include "base/thread.h"
 #include "driver/report.h"
 
 #include <stdio.h>
@@ -137,6 +139,33 @@ cl_int tsl_cuda_error(struct tsl_cuda_member *member, CUresult result)
     default:
         return CL_OUT_OF_RESOURCES;
     }
+}
+
+/* ---- Next to the GPU --------------------------------------------------------------------------------------------- */
+
+/* CUDA allocates the pages in this call, by the policy of the calling thread. */
+CUresult tsl_cuda_pin(struct tsl_cuda_member *member, void **host, size_t size)
+{
+    struct tsl_numa_policy before;
+    CUresult result;
+
+    tsl_numa_prefer(tsl_path_numa_node(member->base.path), &before);
+    result = tsl_cu.cuMemHostAlloc(host, size, CU_MEMHOSTALLOC_PORTABLE);
+    tsl_numa_restore(&before);
+    return result;
+}
+
+bool tsl_cuda_thread_start(struct tsl_cuda_member *member, pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+    pthread_attr_t attributes;
+    bool started;
+
+    if (pthread_attr_init(&attributes))
+        return false;
+    tsl_numa_thread(&attributes, tsl_path_numa_node(member->base.path));
+    started = tsl_thread_start(thread, &attributes, run, arg) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
 }
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */

@@ -135,7 +135,7 @@ static struct tsl_cuda_piece *add_block(struct tsl_cuda_member *member, unsigned
 
     if (!block)
         return NULL;
-    if (tsl_cu.cuMemHostAlloc(&block->host, BLOCK_SIZE, CU_MEMHOSTALLOC_PORTABLE)) {
+    if (tsl_cuda_pin(member, &block->host, BLOCK_SIZE)) {
         free(block);
         return NULL;
     }

@@ -15,7 +15,6 @@
 #include "cuda_bridge/piece.h"
 #include "cuda_bridge/work.h"
 
-#include "base/thread.h"
 #include "driver/box.h"
 
 #include <stdlib.h>
@@ -467,7 +466,7 @@ static CUresult init_worker(struct tsl_cuda_pipeline *p, struct worker *w)
 
     w->pipeline = p;
     for (int i = 0; i < 2 && !result; i++) {
-        result = tsl_cu.cuMemHostAlloc(&w->slots[i].host, SLOT_SIZE, CU_MEMHOSTALLOC_PORTABLE);
+        result = tsl_cuda_pin(p->member, &w->slots[i].host, SLOT_SIZE);
         if (!result)
             result = tsl_cu.cuEventCreate(&w->slots[i].event, CU_EVENT_DISABLE_TIMING);
     }
@@ -480,7 +479,7 @@ static bool start_worker(struct tsl_cuda_pipeline *p)
     bool started = false;
 
     if (!init_worker(p, w)) {
-        started = tsl_thread_start(&w->thread, NULL, run, w) == 0;
+        started = tsl_cuda_thread_start(p->member, &w->thread, run, w);
     }
     if (!started) {
         finish_worker(w);

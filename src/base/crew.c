@@ -65,7 +65,7 @@ static void start(struct tsl_crew *crew)
     pthread_attr_t attributes;
     pthread_t thread;
     pthread_attr_init(&attributes);
-    tsl_numa_thread(&attributes);
+    tsl_numa_thread(&attributes, -1);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     crew->n_threads += tsl_thread_start(&thread, &attributes, crew_main, crew) == 0;
     pthread_attr_destroy(&attributes);

@@ -191,7 +191,7 @@ static bool start_locked(struct tsl_worker *worker)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    tsl_numa_thread(&attributes);
+    tsl_numa_thread(&attributes, -1);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     worker->started = tsl_thread_start(&worker->thread, &attributes, worker_main, worker) == 0;
     pthread_attr_destroy(&attributes);

@@ -83,7 +83,7 @@ static bool start_helper(void)
     bool started;
 
     pthread_attr_init(&attributes);
-    tsl_numa_thread(&attributes);
+    tsl_numa_thread(&attributes, -1);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     started = tsl_thread_start(&thread, &attributes, help, NULL) == 0;
     pthread_attr_destroy(&attributes);

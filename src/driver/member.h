@@ -48,6 +48,12 @@ struct tsl_path {
     void *priv;     /* the driver's own, e.g. cl_device_id */
 };
 
+/* The NUMA node of this machine that the device is on or next to; -1: unknown, or another machine's. */
+static inline int tsl_path_numa_node(const struct tsl_path *path)
+{
+    return path->identity.has_numa && !path->identity.host_id ? (int)path->identity.numa_node : -1;
+}
+
 /* Called by probe() once for each path found, in the driver's stable order. Takes ownership of the heap strings. */
 typedef void tsl_found_fn(void *arg, const struct tsl_path *path);
 

@@ -5,6 +5,8 @@
 #include "opencl/operations.h"
 #include "opencl/stage.h"
 
+#include "base/numa.h"
+
 #include <stdlib.h>
 
 /* What kernels may do. What the host may do is no concern of the vendor's: we copy for it. */
@@ -98,6 +100,7 @@ static cl_int map_pinned(struct tsl_opencl_member *v, struct tsl_opencl_mem *m)
 cl_int tsl_opencl_host_alloc(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem)
 {
     struct tsl_opencl_member *v = tsl_opencl_member(member);
+    struct tsl_numa_policy before;
     struct tsl_opencl_mem *m;
     cl_int error;
 
@@ -107,9 +110,11 @@ cl_int tsl_opencl_host_alloc(struct tsl_member *member, size_t size, void **host
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
     tsl_opencl_collect(v);
+    tsl_numa_prefer(tsl_path_numa_node(member->path), &before);
     tsl_opencl_enter(v->device);
     error = map_pinned(v, m);
     tsl_opencl_leave(v->device);
+    tsl_numa_restore(&before);
     if (error) {
         tsl_opencl_mem_free(&m->base);
         return tsl_opencl_error(v, error);

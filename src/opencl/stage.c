@@ -310,7 +310,7 @@ static bool start_worker(struct tsl_opencl_stage *s)
 
     if (init_worker(s, w)) {
         pthread_attr_init(&attributes);
-        tsl_numa_thread(&attributes);
+        tsl_numa_thread(&attributes, tsl_path_numa_node(s->member->base.path));
         started = tsl_thread_start(&w->thread, &attributes, run, w) == 0;
         pthread_attr_destroy(&attributes);
     }

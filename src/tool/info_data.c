@@ -46,6 +46,8 @@ static cJSON *describe_path(const struct tsl_path *path)
     add_ulong(object, "max_alloc_size", path, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     if (path->driver->info(path, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL) == CL_SUCCESS)
         cJSON_AddNumberToObject(object, "compute_units", units);
+    if (tsl_path_numa_node(path) >= 0)
+        cJSON_AddNumberToObject(object, "numa_node", tsl_path_numa_node(path));
     return object;
 }
 

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/queue.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -603,6 +604,7 @@ EXPORT standin_stop_fn standin_stop;
 EXPORT standin_alive_fn standin_alive;
 EXPORT standin_pageable_fn standin_pageable;
 EXPORT standin_wild_fn standin_wild;
+EXPORT standin_pin_policy_fn standin_pin_policy;
 
 unsigned standin_violations(void)
 {
@@ -662,6 +664,20 @@ void standin_wild(unsigned error)
     pthread_mutex_lock(&lock);
     wild_error = error;
     pthread_mutex_unlock(&lock);
+}
+
+static atomic_int pin_policy = STANDIN_NO_POLICY;
+
+static void note_policy(void)
+{
+    int mode;
+
+    atomic_store(&pin_policy, syscall(SYS_get_mempolicy, &mode, NULL, 0, NULL, 0) ? STANDIN_NO_POLICY : mode);
+}
+
+int standin_pin_policy(void)
+{
+    return atomic_load(&pin_policy);
 }
 
 /* ---- CUDA: devices and contexts ---------------------------------------------------------------------------------- */
@@ -1393,6 +1409,7 @@ CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
     struct range *range;
 
     ENTER_CONTEXT
+    note_policy();
     if (!(flags & CU_MEMHOSTALLOC_PORTABLE))
         violation("pinned memory is for one device alone");
     range = add_range(PINNED, context->device, bytes);

@@ -22,5 +22,8 @@ typedef unsigned standin_alive_fn(void);
 typedef void standin_wild_fn(unsigned error);
 /* While true asynchronous copies may name memory that isn't pinned; else that breaks a rule, of the bridge's own. */
 typedef void standin_pageable_fn(bool may);
+/* The policy of memory under which the last pinned memory was allocated (MPOL_...). */
+typedef int standin_pin_policy_fn(void);
+#define STANDIN_NO_POLICY (-1) /* the system doesn't tell, or there was none */
 
 #endif

@@ -17,6 +17,7 @@ static struct {
     standin_alive_fn *alive;
     standin_pageable_fn *pageable;
     standin_wild_fn *wild;
+    standin_pin_policy_fn *pin_policy;
 } standin;
 
 static inline bool is_standin(void)
@@ -38,6 +39,7 @@ static inline void find_standin(void)
     *(void **)&standin.alive = dlsym(library, "standin_alive");
     *(void **)&standin.pageable = dlsym(library, "standin_pageable");
     *(void **)&standin.wild = dlsym(library, "standin_wild");
+    *(void **)&standin.pin_policy = dlsym(library, "standin_pin_policy");
 }
 
 /* After the members are closed. */
