@@ -10,6 +10,8 @@
 #include "graph/port.h"
 #include "graph/state.h"
 
+#include <stdlib.h>
+
 /* An area is such a part of the member's memory: the areas leave more than half of it to buffers that launches need
  * whole, and to other launches. */
 #define PART 8u
@@ -23,6 +25,20 @@ size_t tsl_arena_area_size(const struct tsl_member *member)
     if (caps->max_alloc_size && size > caps->max_alloc_size)
         size = caps->max_alloc_size;
     return (size_t)(size - size % caps->base_align);
+}
+
+struct tsl_slices *tsl_slices_create(unsigned n)
+{
+    struct tsl_slices *slices = calloc(1, sizeof(*slices) + n * sizeof(slices->list[0]));
+    if (slices)
+        slices->refs = 1;
+    return slices;
+}
+
+void tsl_slices_unref(struct tsl_slices *slices)
+{
+    if (slices && --slices->refs == 0)
+        free(slices);
 }
 
 const struct tsl_slice *tsl_slice_of(const struct tsl_slices *slices, const struct tsl_data *data)

@@ -50,8 +50,9 @@ struct tsl_slice {
     size_t at; /* where byte `begin` lies in the area */
 };
 
-/* What one window has in its area. */
+/* What one window has in its area, or the windows of several launches that use one area one after another (chain.h). */
 struct tsl_slices {
+    unsigned refs;         /* shares' */
     struct tsl_area *area; /* NULL until it is planned */
     unsigned n;
     struct tsl_slice list[];
@@ -59,6 +60,9 @@ struct tsl_slices {
 
 /* Bytes of an area on that member, whether an arena is there or not; 0: it has none, as it takes no parts of memory. */
 size_t tsl_arena_area_size(const struct tsl_member *member);
+/* Room for so many slices, with one reference; NULL: no memory. */
+struct tsl_slices *tsl_slices_create(unsigned n);
+void tsl_slices_unref(struct tsl_slices *slices); /* NULL allowed */
 /* The slice of the object; NULL: none, also where slices is NULL. */
 const struct tsl_slice *tsl_slice_of(const struct tsl_slices *slices, const struct tsl_data *data);
 /* The area's memory, made if there is none. By the thread that drains the port, without the lock. */

@@ -3,6 +3,7 @@
 
 #include "base/pool.h"
 #include "base/small_vector.h"
+#include "graph/arena.h"
 #include "graph/callback.h"
 #include "graph/dependences.h"
 #include "graph/mapped.h"
@@ -46,7 +47,7 @@ void tsl_command_forget_shares(struct tsl_command *c)
         tsl_command_share(c, i)->args = NULL;
     }
     for (unsigned i = 0; i < c->n_more; i++)
-        tsl_op_unref(c->more[i].op), free(c->more[i].slices);
+        tsl_op_unref(c->more[i].op), tsl_slices_unref(c->more[i].slices);
     free(c->more);
     c->more = NULL;
     c->n_more = 0;
@@ -67,7 +68,7 @@ void tsl_command_unref(struct tsl_command *c)
         tsl_op_unref(c->ends[i]);
     free(c->ends);
     tsl_op_unref(c->share.op);
-    free(c->share.slices);
+    tsl_slices_unref(c->share.slices);
     tsl_pool_put(&c->graph->command_pool, c);
 }
 

@@ -77,6 +77,9 @@ struct tsl_command {
     tsl_members spread_over; /* of a launch that is cut in a domain: what it writes is spread over these (cut.h) */
     tsl_members members;     /* of a kernel: those that can take the launch */
     bool out_of_core;        /* a launch whose buffers no member holds: it runs window by window (out_of_core.h) */
+    bool unchained;          /* ... by itself: it was found not to pay to chain it (chain.h) */
+    bool chain_due;          /* ... now: it waits for no more launches to be chained with */
+    uint16_t n_chained;      /* ... of a chain: so many launches are; 0: by itself */
     bool may_defer;          /* a write: the application keeps its memory as it is until it is told of the end */
     bool is_deferred;        /* in graph->deferred */
     tsl_dependences deferred_order; /* of a deferred write: what it runs after */

@@ -75,7 +75,7 @@ static cl_int bind_side(const struct tsl_op *op, const struct tsl_side *side, st
     struct tsl_graph *graph = port->graph;
     *place = (struct tsl_place){.offset = side->offset, .row_pitch = side->row_pitch, .slice_pitch = side->slice_pitch};
     if (op->slice && side->space != TSL_SPACE_HOST)
-        return bind_slice(port, op->slice, place);
+        return bind_slice(port, side == &op->src && op->from_slice ? op->from_slice : op->slice, place);
     if (side->data && side->space != TSL_SPACE_HOST)
         return copy_mem(&graph->ports[side->space - 1], side->data, &place->mem);
     if (side->data && !tsl_port_is_host(port) && tsl_space_of(port, side->data) == TSL_SPACE_HOST)

@@ -179,6 +179,8 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn
         callback->next = c->callbacks;
         c->callbacks = callback;
         if (c->queue)
+            tsl_schedule_chain(c->queue);
+        if (c->queue)
             tsl_graph_queue_flush(c->queue); /* Watching flushes the queue, so the command counts as submitted. */
         tsl_callback_submitted(c);
         if (c->state != TSL_REPORTED)

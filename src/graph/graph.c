@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "driver/host.h"
 #include "graph/callback.h"
+#include "graph/chain_patience.h"
 #include "graph/coherence.h"
 #include "graph/command.h"
 #include "graph/dependences.h"
@@ -47,6 +48,7 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
     graph->callbacks_end = &graph->callbacks;
     graph->begin_now = tsl_graph_begin_now;
     graph->bridge_job.run = tsl_graph_bridge;
+    graph->chain_job.run = tsl_chain_patience_look;
     graph->callback_job.run = tsl_callback_run;
     tsl_tiles_init(&graph->host_map, 0, TSL_SPACES_NONE, false);
     tsl_pool_init(&graph->op_pool, sizeof(struct tsl_op));

@@ -139,8 +139,9 @@ struct tsl_op {
     struct tsl_extents *extents;   /* what it touches where its claims take more (extent.h), owned; NULL: all of them */
     struct tsl_check *check;       /* CHECK: what it compares, owned */
     const struct tsl_slice *slice; /* COPY between an area and the host: of the member (arena.h); its command's */
-    struct tsl_residence *victim;  /* EVICT: what is evicted; it has a reference to the data's owner */
-    unsigned eviction;             /* EVICT: its number among the victim's, from 0 */
+    const struct tsl_slice *from_slice; /* COPY from an area to another one, where `slice` lies; else NULL */
+    struct tsl_residence *victim;       /* EVICT: what is evicted; it has a reference to the data's owner */
+    unsigned eviction;                  /* EVICT: its number among the victim's, from 0 */
 };
 
 STAILQ_HEAD(tsl_op_queue, tsl_op);

@@ -111,12 +111,17 @@ static const struct tsl_argument_touch *touches_of(const struct plan *plan, cons
     return tsl_footing_of(plan->command, window, &plan->command->kernel->parts[plan->member], NULL);
 }
 
-static struct tsl_window groups(const struct plan *plan, uint64_t begin, uint64_t end)
+static struct tsl_window groups_of(const struct tsl_window *window, unsigned dimension, uint64_t begin, uint64_t end)
 {
     struct tsl_window windows[3];
-    const uint64_t ends[3] = {begin, end, tsl_cut_groups(&plan->window, plan->dimension)};
-    tsl_cut_windows(&plan->window, plan->dimension, 3, ends, windows);
+    const uint64_t ends[3] = {begin, end, tsl_cut_groups(window, dimension)};
+    tsl_cut_windows(window, dimension, 3, ends, windows);
     return windows[1];
+}
+
+static struct tsl_window groups(const struct plan *plan, uint64_t begin, uint64_t end)
+{
+    return groups_of(&plan->window, plan->dimension, begin, end);
 }
 
 /* The access by which the argument's memory is needed. */
@@ -333,9 +338,8 @@ bool tsl_out_of_core_allow(struct tsl_command *c, tsl_members members)
 
 /* ---- Its place --------------------------------------------------------------------------------------------------- */
 
-/* Which members have windows, and how much of the work. */
-static void ask_for_parts(const struct tsl_command *c, tsl_members members, struct tsl_ask *ask,
-                          struct tsl_candidate *candidates, struct tsl_parts *parts)
+void tsl_out_of_core_parts(const struct tsl_command *c, tsl_members members, struct tsl_ask *ask,
+                           struct tsl_candidate *candidates, struct tsl_parts *parts)
 {
     for (unsigned i = 0; i < c->graph->n_ports; i++)
         candidates[i] =
@@ -364,7 +368,7 @@ static bool make_share(struct plan *plan, struct tsl_share *share, const struct 
 {
     cl_uint n = plan->footprint->n_arguments;
     share->window = *window;
-    share->slices = calloc(1, sizeof(*share->slices) + n * sizeof(share->slices->list[0]));
+    share->slices = tsl_slices_create(n);
     look_at_member(plan, member);
     return share->slices && lay_out(plan, window, share->slices);
 }
@@ -376,7 +380,7 @@ static bool make_shares(struct plan *plan, tsl_members members, unsigned n, cons
     struct tsl_parts parts;
     struct tsl_ask ask;
     double had[TSL_MAX_MEMBERS] = {0};
-    ask_for_parts(c, members, &ask, candidates, &parts);
+    tsl_out_of_core_parts(c, members, &ask, candidates, &parts);
     for (unsigned s = 0; s < n; s++) {
         struct tsl_window window =
             plan->dimension < 3 && n > 1 ? groups(plan, s ? ends[s - 1] : 0, ends[s]) : plan->window;
@@ -412,7 +416,7 @@ static void take_back(struct tsl_command *c, const struct tsl_window *window)
 {
     tsl_place_abandon(c);
     tsl_command_forget_shares(c);
-    free(c->share.slices);
+    tsl_slices_unref(c->share.slices);
     c->share.slices = NULL;
     c->share.window = *window;
 }
@@ -449,4 +453,30 @@ void tsl_out_of_core_place(struct tsl_command *c, tsl_members members)
         c->status = CL_OUT_OF_RESOURCES;
     }
     free(plan);
+}
+
+/* ---- For chains -------------------------------------------------------------------------------------------------- */
+
+bool tsl_out_of_core_look(struct tsl_command *c, unsigned member, struct tsl_out_of_core_cut *cut)
+{
+    struct plan *plan = malloc(sizeof(*plan));
+    bool can = plan && has_windows(c, member) && begin(plan, c, tsl_members_of(member), member) && choose_whole(plan);
+    if (can) {
+        *cut = (struct tsl_out_of_core_cut){.window = plan->window,
+                                            .dimension = plan->dimension,
+                                            .groups = 1,
+                                            .area_size = plan->area_size,
+                                            .align = plan->align};
+        if (plan->dimension < 3)
+            cut->groups = tsl_cut_groups(&plan->window, plan->dimension);
+        memcpy(cut->whole, plan->whole, sizeof(cut->whole));
+    }
+    free(plan);
+    return can;
+}
+
+struct tsl_window tsl_out_of_core_window(const struct tsl_out_of_core_cut *cut, uint64_t begin, uint64_t end)
+{
+    bool all = cut->dimension == 3 || (begin == 0 && end == cut->groups);
+    return all ? cut->window : groups_of(&cut->window, cut->dimension, begin, end);
 }

@@ -15,10 +15,17 @@
 #define TSL_GRAPH_OUT_OF_CORE_H
 
 #include "base/sets.h"
+#include "footprint/window.h"
+#include "graph/footing.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+struct tsl_ask;
+struct tsl_candidate;
 struct tsl_command;
+struct tsl_parts;
 
 /* May the launch, whose buffers none of the members holds, run so? Then the command's members are those that can take
  * part. False: why not was logged. Takes the graph's lock. */
@@ -26,5 +33,23 @@ bool tsl_out_of_core_allow(struct tsl_command *command, tsl_members members);
 /* Makes the windows of such a launch, and places them over those members. Where that fails the command does. Under the
  * graph's lock. */
 void tsl_out_of_core_place(struct tsl_command *command, tsl_members members);
+
+/* How such a launch is cut into windows on one member. */
+struct tsl_out_of_core_cut {
+    struct tsl_window window;              /* the launch, with a local size */
+    unsigned dimension;                    /* along which; 3: it can't be cut */
+    uint64_t groups;                       /* in that dimension; 1 where it can't be cut */
+    size_t area_size, align;               /* bytes: each slice begins at a multiple of align */
+    bool whole[TSL_FOOTING_MAX_ARGUMENTS]; /* by argument: its object has a copy on the member, not slices */
+};
+
+/* False: it can't be done there, or there is no memory. Under the graph's lock. */
+bool tsl_out_of_core_look(struct tsl_command *command, unsigned member, struct tsl_out_of_core_cut *cut);
+/* The launch's groups [begin, end). */
+struct tsl_window tsl_out_of_core_window(const struct tsl_out_of_core_cut *cut, uint64_t begin, uint64_t end);
+/* Which of the members should have how much of the launch's work. The question (ask, with n_ports candidates) serves
+ * for tsl_placer_place_part, too. */
+void tsl_out_of_core_parts(const struct tsl_command *command, tsl_members members, struct tsl_ask *ask,
+                           struct tsl_candidate *candidates, struct tsl_parts *parts);
 
 #endif

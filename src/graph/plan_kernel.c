@@ -230,16 +230,34 @@ static cl_int claim_effects(struct tsl_op *op, const struct tsl_kernel_facts *fa
 
 /* ---- Shares ------------------------------------------------------------------------------------------------------ */
 
-static struct arguments arguments_of(struct tsl_command *c, const struct tsl_share *share)
+/* Without what is touched. */
+static struct arguments outline_of(struct tsl_command *c, const struct tsl_share *share)
 {
     unsigned member = share->placement.member;
-    struct tsl_kernel_part *part = &c->kernel->parts[member];
     return (struct arguments){.command = c,
                               .args = tsl_share_args(c, share),
                               .port = &c->graph->ports[member],
-                              .facts = &part->facts,
-                              .slices = share->slices,
-                              .touches = tsl_footing_matters(c) ? tsl_footing_of(c, &share->window, part, NULL) : NULL};
+                              .facts = &c->kernel->parts[member].facts,
+                              .slices = share->slices};
+}
+
+static struct arguments arguments_of(struct tsl_command *c, const struct tsl_share *share)
+{
+    struct arguments a = outline_of(c, share);
+    if (tsl_footing_matters(c))
+        a.touches = tsl_footing_of(c, &share->window, &c->kernel->parts[share->placement.member], NULL);
+    return a;
+}
+
+/* Does all that the share is given lie in slices? Then what exactly it touches of that is the matter of its moves. */
+static bool is_all_sliced(const struct tsl_command *c, const struct tsl_share *share)
+{
+    for (cl_uint i = 0; i < c->args->n_all; i++) {
+        const struct tsl_buffer *b = c->args->args[i].buffer;
+        if (b && !tsl_slice_of(share->slices, tsl_data_of(b)))
+            return false;
+    }
+    return true;
 }
 
 static cl_int fetch_shares(struct tsl_command *c, unsigned begin, unsigned end)
@@ -282,7 +300,8 @@ static cl_int plan_launch(struct tsl_command *c, unsigned i, const tsl_dependenc
     tsl_place_add_launch(port, op);
     if (share->placement.watch)
         tsl_op_watch(op);
-    const struct arguments arguments = arguments_of(c, share);
+    const bool sliced = c->n_chained && is_all_sliced(c, share);
+    const struct arguments arguments = sliced ? outline_of(c, share) : arguments_of(c, share);
     if (arguments.touches)
         tsl_footing_note_extents(op, arguments.args, arguments.touches, arguments.facts->footprint->n_arguments);
     if (!error)
@@ -326,7 +345,7 @@ static cl_int take_boxes(const struct tsl_byte_set *set, const struct touched *t
         const size_t region[3] = {(size_t)box.width, (size_t)box.count[0], (size_t)box.count[1]};
         const struct tsl_footing_range range = {
             box.offset, box.offset + tsl_box_hull(region, (size_t)box.stride[0], (size_t)box.stride[1]), false};
-        error = tsl_window_out(launch, t->slice, &range, &box, outs);
+        error = tsl_window_out(launch->command, launch, t->slice, &range, &box, NULL, outs);
     }
     return error;
 }
@@ -339,7 +358,7 @@ static cl_int take_argument(const struct arguments *a, cl_uint i, const struct t
     if (t->writes.n == 1 && touch && !touch->write.unknown && !t->writes.list[0].overwritten)
         return take_boxes(&touch->write, t, launch, outs);
     for (unsigned r = 0; r < t->writes.n && !error; r++)
-        error = tsl_window_out(launch, t->slice, &t->writes.list[r], NULL, outs);
+        error = tsl_window_out(launch->command, launch, t->slice, &t->writes.list[r], NULL, NULL, outs);
     return error;
 }
 
@@ -397,6 +416,42 @@ static cl_int plan_windows(struct tsl_command *c, const tsl_dependences *order)
             error = plan_window(c, i, order);
         else
             tsl_place_ended(c, tsl_command_share(c, i), 0, 0);
+    return error;
+}
+
+/* ---- Windows of a chain ------------------------------------------------------------------------------------------ */
+
+/* What the window needs of objects that lie in no slice. */
+static cl_int fetch_whole_ones(const struct arguments *a)
+{
+    struct touched t;
+    cl_int error = CL_SUCCESS;
+    pin_args(a);
+    for (cl_uint i = 0; i < a->args->n_all && !error; i++) {
+        const struct tsl_buffer *b = a->args->args[i].buffer;
+        if (!b || tsl_slice_of(a->slices, tsl_data_of(b)) || !look_at(a, i, &t))
+            continue;
+        error = fetch_ranges(a->command, &t);
+        if (t.reads.n || t.writes.n)
+            t.data->last_member = (int)a->port->index;
+    }
+    return error;
+}
+
+cl_int tsl_plan_kernel_window(struct tsl_command *c, unsigned i, const tsl_dependences *order,
+                              const tsl_dependences *ins, struct tsl_op **made)
+{
+    struct tsl_share *share = tsl_command_share(c, i);
+    cl_int error = CL_SUCCESS;
+    share->partial = true;
+    c->order_now = order;
+    if (!is_all_sliced(c, share)) {
+        const struct arguments arguments = arguments_of(c, share);
+        tsl_residency_ensure_arena(c, arguments.port); /* It must not go for what this command needs whole. */
+        error = fetch_whole_ones(&arguments);
+    }
+    error = plan_launch(c, i, order, ins, error, made);
+    c->order_now = NULL;
     return error;
 }
 

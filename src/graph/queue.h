@@ -20,11 +20,13 @@ struct tsl_graph_queue {
     struct tsl_command_list commands; /* not reported, oldest first */
     struct tsl_command *unscheduled;  /* in-order: the first held command (all after it are held too); else NULL */
     unsigned n_behind;                /* enqueued behind unscheduled */
-    struct tsl_command *barrier;      /* out-of-order: the last barrier, while not complete (owned reference) */
-    tsl_dependences frontier;         /* in-order: of the last scheduled command */
-    tsl_dependences task;             /* in-order: the last host task, and what waited for others */
-    tsl_dependences touching;         /* in-order: what may touch the application's memory since (schedule.c) */
-    struct tsl_graph_lane *lanes;     /* by member */
+    struct tsl_command *chain;    /* in-order: unscheduled, which waits for launches to be chained with; else NULL */
+    unsigned n_in_chain, n_seen;  /* then: so many are there, with it; and were at the last look for more */
+    struct tsl_command *barrier;  /* out-of-order: the last barrier, while not complete (owned reference) */
+    tsl_dependences frontier;     /* in-order: of the last scheduled command */
+    tsl_dependences task;         /* in-order: the last host task, and what waited for others */
+    tsl_dependences touching;     /* in-order: what may touch the application's memory since (schedule.c) */
+    struct tsl_graph_lane *lanes; /* by member */
     int pinned; /* the one member that a sub-device's queue is for: what the queue moves goes there; -1: none */
     struct tsl_graph_lane *timed_lanes; /* by member: lanes that profile, for commands that do, and launches whose time
                                        the placer is to learn */

@@ -6,6 +6,8 @@
 
 #include "base/small_vector.h"
 #include "graph/callback.h"
+#include "graph/chain.h"
+#include "graph/chain_patience.h"
 #include "graph/choose.h"
 #include "graph/coherence.h"
 #include "graph/command.h"
@@ -15,11 +17,15 @@
 #include "graph/mapped.h"
 #include "graph/memory_order.h"
 #include "graph/op.h"
+#include "graph/out_of_core.h"
 #include "graph/plan.h"
+#include "graph/plan_chain.h"
 #include "graph/queue.h"
 #include "graph/state.h"
 #include "object/buffer.h"
 #include "program/program.h"
+
+#include <stdlib.h>
 
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
 
@@ -151,11 +157,8 @@ static void extend_frontier(struct tsl_command *c)
     add_all(c, &queue->frontier, &c->frontier, false);
 }
 
-/* Returns what is behind the command in its queue. While it is planned, the lock may be given (graph->begin_now), and
- * the queue grow. */
-static struct tsl_command *schedule(struct tsl_command *c)
+static void begin(struct tsl_command *c, tsl_dependences *order)
 {
-    tsl_dependences order = {0};
     c->state = TSL_SCHEDULED;
     c->submit_ns = tsl_command_stamp(c);
     tsl_callback_submitted(c);
@@ -163,22 +166,33 @@ static struct tsl_command *schedule(struct tsl_command *c)
     c->refs++;
     c->graph->scheduling++;
     tsl_deferred_write_before(c);
-    collect_order(c, &order);
-    if (c->status == CL_COMPLETE) {
-        cl_int error = tsl_plan(c, &order);
-        if (error)
-            fail(c, error);
-        else if (c->graph->checks && !c->is_deferred)
-            tsl_coherence_plan(c);
-    } else {
-        tsl_mapped_undo(c); /* Commands that are scheduled before this one is complete must know, too. */
-        if (c->kernel)
-            tsl_place_abandon(c);
-    }
+    collect_order(c, order);
+}
+
+/* error: of its plan. */
+static void planned(struct tsl_command *c, cl_int error)
+{
+    if (error)
+        fail(c, error);
+    else if (c->graph->checks && !c->is_deferred)
+        tsl_coherence_plan(c);
+}
+
+static void not_planned(struct tsl_command *c)
+{
+    tsl_mapped_undo(c); /* Commands that are scheduled before this one is complete must know, too. */
+    if (c->kernel)
+        tsl_place_abandon(c);
+}
+
+/* Returns what is behind the command in its queue. While it was planned, the lock may have been given
+ * (graph->begin_now), and the queue have grown. */
+static struct tsl_command *end(struct tsl_command *c, tsl_dependences *order)
+{
     if (!c->share.op && !c->is_deferred)
-        for (unsigned i = 0; i < order.n; i++)
-            tsl_command_depend(c, TSL_SMALL_AT(&order, i)->op, TSL_SMALL_AT(&order, i)->strict);
-    tsl_dependences_finish(&order);
+        for (unsigned i = 0; i < order->n; i++)
+            tsl_command_depend(c, TSL_SMALL_AT(order, i)->op, TSL_SMALL_AT(order, i)->strict);
+    tsl_dependences_finish(order);
     tsl_command_forget_waits(c); /* Else a chain of events would keep all its commands. */
     extend_frontier(c);
     if (c->watched)
@@ -191,6 +205,35 @@ static struct tsl_command *schedule(struct tsl_command *c)
     tsl_command_step(c);
     tsl_memory_order_next(graph);
     return next;
+}
+
+static struct tsl_command *schedule(struct tsl_command *c)
+{
+    tsl_dependences order = {0};
+    begin(c, &order);
+    if (c->status == CL_COMPLETE)
+        planned(c, tsl_plan(c, &order));
+    else
+        not_planned(c);
+    return end(c, &order);
+}
+
+/* Of the launches of a chain the first may come after one that has failed, the others may not. Without memory for an
+ * edge all of them fail. */
+static void plan_chain(struct tsl_chain *chain, tsl_dependences *orders)
+{
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < chain->n; i++) {
+        begin(chain->links[i].command, &orders[i]);
+        error = error ? error : chain->links[i].command->status;
+    }
+    if (!error)
+        error = tsl_plan_chain(chain, orders);
+    else
+        for (unsigned i = 0; i < chain->n; i++)
+            tsl_place_abandon(chain->links[i].command);
+    for (unsigned i = 0; i < chain->n; i++)
+        planned(chain->links[i].command, error);
 }
 
 /* ---- Holding ----------------------------------------------------------------------------------------------------- */
@@ -229,6 +272,40 @@ static bool not_now(struct tsl_command *c)
     return true;
 }
 
+/* The next one of the in-order queue is first now; NULL: there is none. */
+static void go_on(struct due *due, struct tsl_graph_queue *queue, struct tsl_command *next)
+{
+    queue->unscheduled = next;
+    queue->n_behind = 0;
+    if (next)
+        consider(due, next);
+}
+
+static void schedule_chain(struct due *due, struct tsl_chain *chain)
+{
+    struct tsl_graph_queue *queue = chain->links[0].command->queue;
+    struct tsl_command *next = NULL;
+    tsl_dependences *orders = calloc(chain->n, sizeof(*orders));
+    if (!orders) {
+        struct tsl_command *first = chain->links[0].command;
+        tsl_chain_cancel(chain);
+        consider(due, first);
+        return;
+    }
+    for (unsigned i = 0; i < chain->n; i++)
+        chain->links[i].command->refs++;
+    plan_chain(chain, orders);
+    for (unsigned i = 0; i < chain->n; i++)
+        next = end(chain->links[i].command, &orders[i]);
+    go_on(due, queue, next);
+    for (unsigned i = 0; i < chain->n; i++) {
+        release_held(due, chain->links[i].command);
+        tsl_command_unref(chain->links[i].command);
+    }
+    free(orders);
+    tsl_chain_destroy(chain);
+}
+
 static void run(struct due *due)
 {
     while (due->first) {
@@ -236,6 +313,17 @@ static void run(struct due *due)
         due->first = c->next;
         if (!due->first)
             due->end = &due->first;
+        if (tsl_chain_waits(c)) {
+            c->n_hold++;
+            c->queue->chain = c;
+            tsl_chain_patience_begin(c->graph);
+            continue;
+        }
+        struct tsl_chain *chain = tsl_chain_make(c);
+        if (chain) {
+            schedule_chain(due, chain);
+            continue;
+        }
         if (not_now(c)) {
             STAILQ_INSERT_TAIL(&c->graph->later, c, later);
             continue;
@@ -243,15 +331,49 @@ static void run(struct due *due)
         c->refs++;
         struct tsl_graph_queue *queue = c->queue;
         struct tsl_command *next = schedule(c);
-        if (c->in_order) {
-            queue->unscheduled = next;
-            queue->n_behind = 0;
-            if (next)
-                consider(due, next);
-        }
+        if (c->in_order)
+            go_on(due, queue, next);
         release_held(due, c);
         tsl_command_unref(c);
     }
+}
+
+void tsl_schedule_chain(struct tsl_graph_queue *queue)
+{
+    struct due due = {.end = &due.first};
+    struct tsl_command *c = queue->chain;
+    if (!c)
+        return;
+    queue->chain = NULL;
+    for (struct tsl_command *behind = c; behind; behind = TAILQ_NEXT(behind, link))
+        behind->chain_due = true;
+    c->n_hold--;
+    consider(&due, c);
+    run(&due);
+}
+
+void tsl_schedule_chains(struct tsl_graph *graph)
+{
+    struct tsl_graph_queue *queue;
+    LIST_FOREACH(queue, &graph->queues, link)
+    tsl_schedule_chain(queue);
+}
+
+/* A command has come to its queue. Where launches wait there to be chained, it is one more of them, or the last thing
+ * that they waited for. Launches of other queues that it waits for wait no longer. */
+static void note_chains(struct tsl_command *c)
+{
+    struct tsl_graph_queue *queue = c->queue;
+    for (unsigned i = 0; i < c->waits.n; i++) {
+        const struct tsl_command *before = *TSL_SMALL_AT(&c->waits, i);
+        if (before->queue && before->queue != queue)
+            tsl_schedule_chain(before->queue);
+    }
+    if (!queue->chain || queue->chain == c)
+        return;
+    queue->n_in_chain++;
+    if (!tsl_chain_takes(c))
+        tsl_schedule_chain(queue);
 }
 
 void tsl_schedule_held_by(struct tsl_command *command)
@@ -392,6 +514,7 @@ cl_int tsl_schedule_command(struct tsl_command *c)
     c->direct = true;
     run(&due);
     c->direct = false;
+    note_chains(c);
     count_behind(c);
     if (c->barrier && c->state < TSL_COMPLETE)
         set_barrier(c);

@@ -6,6 +6,7 @@
 
 struct tsl_command;
 struct tsl_graph;
+struct tsl_graph_queue;
 
 /* Puts the command into its queue; schedules it if nothing holds it. CL_OUT_OF_HOST_MEMORY: nothing was done. */
 cl_int tsl_schedule_command(struct tsl_command *command);
@@ -15,6 +16,10 @@ cl_int tsl_schedule_command(struct tsl_command *command);
 void tsl_schedule_later(struct tsl_graph *graph);
 /* Everything that was held by the command may be scheduled now. */
 void tsl_schedule_held_by(struct tsl_command *command);
+/* Launches of the queue, or of all queues, that wait for others to be chained with (chain.h) wait no longer. What is
+ * scheduled may be reported at once, and leave its queue. */
+void tsl_schedule_chain(struct tsl_graph_queue *queue);
+void tsl_schedule_chains(struct tsl_graph *graph);
 /* The command's end must be noticed without anybody waiting for it; also when it is still held. */
 void tsl_command_watch(struct tsl_command *command);
 

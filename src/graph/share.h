@@ -35,14 +35,14 @@ struct tsl_share {
     unsigned variant;               /* of a kernel: 0: the original; else 1 + which of its part's variants */
     bool unmeasured;                /* ... whose time says nothing: variants were compared meanwhile */
     struct tsl_placement placement; /* of a kernel: its member, and what is owed to the placer */
-    struct tsl_slices *slices;      /* of a launch that runs window by window: what it has in an area; heap, owned */
-    bool again;                     /* of a launch that is cut: it failed, and is done once more (redo.h) */
-    bool rim;                       /* of a launch that is cut: it waits for what moves (cut_rims.h) */
-    bool moved;                     /* of a launch that is cut: large data moved for it */
-    double peer_ns;                 /* ... and how long its moves between members were thought to take */
-    double joint_ns;                /* ... and its copies (joints.h), of the first share; 0: it has none */
-    uint64_t work;                  /* ... its work, as so many items of even work (cut_work.h) */
-    uint64_t asked_ns;              /* ... when that was decided */
+    struct tsl_slices *slices; /* of a launch that runs window by window: what it has in an area; owned reference */
+    bool again;                /* of a launch that is cut: it failed, and is done once more (redo.h) */
+    bool rim;                  /* of a launch that is cut: it waits for what moves (cut_rims.h) */
+    bool moved;                /* of a launch that is cut: large data moved for it */
+    double peer_ns;            /* ... and how long its moves between members were thought to take */
+    double joint_ns;           /* ... and its copies (joints.h), of the first share; 0: it has none */
+    uint64_t work;             /* ... its work, as so many items of even work (cut_work.h) */
+    uint64_t asked_ns;         /* ... when that was decided */
     uint64_t ran_from_ns, ran_to_ns; /* of a launch, once its operation is done: when it ran; 0: unknown */
     bool partial;              /* of a kernel: its footprint was asked for, so not all of its arguments is claimed */
     struct tsl_op *op;         /* whose times the command reports; owned reference; NULL: none yet, or no work */

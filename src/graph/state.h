@@ -84,9 +84,9 @@ struct tsl_graph {
     struct tsl_callback **callbacks_end;
     struct tsl_op_record *records; /* finished operations for the trace, newest first */
     unsigned n_writing;            /* threads that write records */
-    struct tsl_job bridge_job, callback_job;
-    bool bridge_posted, callbacks_posted; /* the job holds a reference to the context */
-    unsigned surplus_refs;                /* references to the context to be dropped when the lock is given */
+    struct tsl_job bridge_job, callback_job, chain_job;
+    bool bridge_posted, callbacks_posted, chain_posted; /* the job holds a reference to the context */
+    unsigned surplus_refs; /* references to the context to be dropped when the lock is given */
 };
 
 /* The lock is given for a call into a driver or for an object's end, and taken again before the function returns: for

@@ -235,6 +235,10 @@ void tsl_undo_claims(struct tsl_op *op)
         return;
     }
     const struct tsl_command *c = op->command;
+    if (op->slice) {
+        tsl_undo_range(op, op->dst.data, op->dst.offset, op->dst.offset + tsl_side_hull(op, &op->dst));
+        return;
+    }
     if (op->kind == TSL_OP_COMBINE) {
         tsl_undo_range(op, op->dst.data, op->dst.offset, op->dst.offset + op->region[0]);
         return;

@@ -4,6 +4,7 @@
 #include "base/fork.h"
 #include "base/lock.h"
 #include "base/small_vector.h"
+#include "base/worker.h"
 #include "graph/callback.h"
 #include "graph/command.h"
 #include "graph/complete.h"
@@ -46,8 +47,10 @@ cl_int tsl_command_wait(struct tsl_command *c)
     struct tsl_op *op;
     c->refs++;
     c->awaited = true;
-    if (c->queue && c->state != TSL_REPORTED)
+    if (c->queue && c->state != TSL_REPORTED) {
+        tsl_schedule_chain(c->queue);
         tsl_graph_queue_flush(c->queue);
+    }
     while (c->state != TSL_REPORTED) {
         if (tsl_graph_work(graph, TSL_WHO_APPLICATION))
             continue;
@@ -70,6 +73,8 @@ void tsl_graph_queue_flush(struct tsl_graph_queue *queue)
     struct tsl_graph *graph = queue->graph;
     struct tsl_command *c, *first = NULL;
     queue->refs++;
+    if (tsl_simulation) /* Which has no thread that ends the wait. */
+        tsl_schedule_chain(queue);
     tsl_deferred_write_all(graph);
     TAILQ_FOREACH_REVERSE(c, &queue->commands, tsl_command_list, link)
     {
@@ -141,6 +146,7 @@ void tsl_queue_let_go(struct tsl_queue *queue)
     if (tsl_forked())
         return;
     tsl_lock_take(&graph->lock);
+    tsl_schedule_chain(queue->graph_queue);
     tsl_deferred_write_all(graph);
     TAILQ_FOREACH(c, &queue->graph_queue->commands, link)
     tsl_command_watch(c);
@@ -170,6 +176,7 @@ void tsl_data_let_go(struct tsl_buffer *buffer)
     struct tsl_graph_queue *queue;
     struct tsl_command *c;
     tsl_lock_take(&graph->lock);
+    tsl_schedule_chains(graph);
     tsl_deferred_write_all(graph);
     LIST_FOREACH(queue, &graph->queues, link)
     TAILQ_FOREACH(c, &queue->commands, link)

@@ -61,21 +61,52 @@ static void narrow(struct tsl_op *op, const struct tsl_byte_box *rows)
     op->dst.slice_pitch = op->src.slice_pitch = (size_t)rows->stride[1];
 }
 
-cl_int tsl_window_out(struct tsl_op *launch, const struct tsl_slice *slice, const struct tsl_footing_range *range,
-                      const struct tsl_byte_box *rows, tsl_dependences *outs)
+cl_int tsl_window_out(struct tsl_command *c, struct tsl_op *launch, const struct tsl_slice *slice,
+                      const struct tsl_footing_range *range, const struct tsl_byte_box *rows, struct tsl_op *end,
+                      tsl_dependences *outs)
 {
     const struct tsl_range bytes = {range->begin, range->end};
-    struct tsl_op *op = make(launch->command, launch->port, slice, &bytes, false);
+    struct tsl_op *op = make(c, launch->port, slice, &bytes, false);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     if (rows)
         narrow(op, rows);
     op->spoils = !range->overwritten;
     tsl_op_depend(op, launch, true);
+    if (end)
+        tsl_op_depend(end, op, true);
     if (!tsl_dependences_add(outs, op, false))
         tsl_memory_order_begin(op->command);
     unsigned may = range->overwritten ? TSL_MAY_WRITE : TSL_MAY_READ | TSL_MAY_WRITE;
     return tsl_plan_go(op, tsl_claim(op, slice->data, range->begin, range->end, TSL_SPACE_HOST, may));
+}
+
+/* In the launches' lane, so that none of them has to wait for another lane's fence. */
+cl_int tsl_window_carry(struct tsl_command *c, struct tsl_op *launch, const struct tsl_slice *from,
+                        const struct tsl_slice *to, const struct tsl_range *range, tsl_dependences *ins)
+{
+    struct tsl_op *op = tsl_op_create(c, launch->port, launch->lane, TSL_OP_COPY);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    unsigned own = TSL_SPACE_MEMBER(launch->port->index);
+    op->slice = to;
+    op->from_slice = from;
+    op->dst = (struct tsl_side){.data = to->data, .space = own, .offset = (size_t)range->begin};
+    op->src = op->dst;
+    op->region[0] = (size_t)(range->end - range->begin);
+    op->region[1] = op->region[2] = 1;
+    cl_int error = CL_SUCCESS;
+    if (!tsl_dependences_add(&c->own, op, true))
+        tsl_memory_order_begin(c);
+    tsl_op_after_opaque(op);
+    tsl_op_depend(op, launch, true);
+    tsl_area_follow(op, to->area);
+    tsl_area_add(from->area, op);
+    if (!tsl_dependences_add(ins, op, true)) {
+        tsl_memory_order_begin(c);
+        error = CL_OUT_OF_HOST_MEMORY;
+    }
+    return tsl_plan_go(op, error);
 }
 
 void tsl_window_end(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *outs)

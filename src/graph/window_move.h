@@ -20,10 +20,16 @@ struct tsl_slice;
 cl_int tsl_window_in(struct tsl_command *command, struct tsl_port *port, const struct tsl_slice *slice,
                      const struct tsl_range *range, tsl_dependences *ins);
 /* Plans a copy of the range from the slice to the host, where it makes the only valid copy, and adds it to outs. It
- * fails if the window's launch does. rows: where in the root object the bytes of the range lie that are copied; NULL:
- * all are. What lies between must stay as it is though the copy fails. */
-cl_int tsl_window_out(struct tsl_op *launch, const struct tsl_slice *slice, const struct tsl_footing_range *range,
-                      const struct tsl_byte_box *rows, tsl_dependences *outs);
+ * fails if the launch does. It is the command's work: the launch's, or one of a chain. rows: where in the root object
+ * the bytes of the range lie that are copied; NULL: all are. What lies between must stay as it is though the copy
+ * fails. */
+cl_int tsl_window_out(struct tsl_command *command, struct tsl_op *launch, const struct tsl_slice *slice,
+                      const struct tsl_footing_range *range, const struct tsl_byte_box *rows, struct tsl_op *end,
+                      tsl_dependences *outs);
+/* Plans a copy of the range from the slice `from` to another one of the same object, in another area of the same
+ * member, after the launch, which was the last to write there, and adds it to ins. */
+cl_int tsl_window_carry(struct tsl_command *command, struct tsl_op *launch, const struct tsl_slice *from,
+                        const struct tsl_slice *to, const struct tsl_range *range, tsl_dependences *ins);
 
 /* The end of the window's use of its area: later users come after a mark behind its copies to the host or, without any,
  * its launch. A mark of its own: one that is made when it is needed (submit_waits.c) stands behind later windows, too.

@@ -1,0 +1,405 @@
+#include "graph/chain.h"
+
+#include "base/log.h"
+#include "base/worker.h"
+#include "driver/member.h"
+#include "graph/arena.h"
+#include "graph/choose.h"
+#include "graph/command.h"
+#include "graph/copies.h"
+#include "graph/data.h"
+#include "graph/out_of_core.h"
+#include "graph/plan_kernel.h"
+#include "graph/queue.h"
+#include "graph/state.h"
+#include "object/buffer.h"
+#include "place/place.h"
+#include "program/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a byte's move takes where nobody measures that. */
+#define MOVE_NS 0.1
+/* Rates are asked for moves of that size. */
+#define MOVE_SIZE ((uint64_t)64 << 20)
+/* So many launches before one are looked at for one that is alike. */
+#define LOOK_BACK 4u
+
+double tsl_chain_window_ns = 1e4;
+
+/* ---- Which launches ---------------------------------------------------------------------------------------------- */
+
+static bool is_chainable(const struct tsl_command *c)
+{
+    return c->out_of_core && c->kernel && c->in_order && !c->serial && !c->sync && !c->unchained &&
+           c->state == TSL_HELD && c->status == CL_COMPLETE && !c->graph->checks_cuts;
+}
+
+/* How many of its wait list are launches of its own queue that aren't scheduled; all of those between are chainable. */
+static unsigned n_within(const struct tsl_command *c)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < c->waits.n; i++) {
+        const struct tsl_command *before = *TSL_SMALL_AT(&c->waits, i);
+        n += before->state == TSL_HELD && before->queue == c->queue;
+    }
+    return n;
+}
+
+/* Does nothing hold it but its own queue? What it waits for may fail; what did has failed. */
+static bool is_free(const struct tsl_command *c)
+{
+    for (unsigned i = 0; i < c->waits.n; i++)
+        if ((*TSL_SMALL_AT(&c->waits, i))->status < 0)
+            return false;
+    return c->n_hold == n_within(c);
+}
+
+/* Does another queue wait for it? */
+static bool is_wanted(const struct tsl_command *c)
+{
+    for (unsigned i = 0; i < c->held.n; i++)
+        if ((*TSL_SMALL_AT(&c->held, i))->queue != c->queue)
+            return true;
+    return false;
+}
+
+static bool is_due(const struct tsl_command *c)
+{
+    /* A simulation has no thread that loses its patience. */
+    return c->chain_due || c->awaited || c->watched || is_wanted(c) || (tsl_simulation && c->flushed);
+}
+
+bool tsl_chain_takes(const struct tsl_command *c)
+{
+    return is_chainable(c) && is_free(c) && !is_due(c) && c->queue->n_in_chain < TSL_CHAIN_MOST;
+}
+
+bool tsl_chain_waits(const struct tsl_command *first)
+{
+    unsigned n = 0;
+    if (!is_chainable(first) || first->graph->memory_order)
+        return false;
+    for (const struct tsl_command *c = first; c; c = TAILQ_NEXT(c, link))
+        if (!is_chainable(c) || (c != first && !is_free(c)) || is_due(c) || ++n >= TSL_CHAIN_MOST)
+            return false;
+    first->queue->n_in_chain = n;
+    return true;
+}
+
+/* ---- What they touch --------------------------------------------------------------------------------------------- */
+
+static unsigned object_of(const struct tsl_chain *chain, const struct tsl_data *data)
+{
+    for (unsigned o = 0; o < chain->n_objects; o++)
+        if (chain->objects[o] == data)
+            return o;
+    return chain->n_objects;
+}
+
+static bool same_arg(const struct tsl_arg *a, const struct tsl_arg *b)
+{
+    if (a->kind != b->kind || a->buffer != b->buffer || a->size != b->size)
+        return false;
+    return a->buffer || !a->value || !b->value || memcmp(a->value, b->value, a->size) == 0;
+}
+
+/* Do they touch the same? */
+static bool are_alike(const struct tsl_command *a, const struct tsl_command *b, const struct tsl_window *a_window)
+{
+    if (a->kernel != b->kernel || a->args->n_all != b->args->n_all ||
+        memcmp(a_window, &b->share.window, sizeof(*a_window)) != 0)
+        return false;
+    for (cl_uint i = 0; i < a->args->n_all; i++)
+        if (!same_arg(&a->args->args[i], &b->args->args[i]))
+            return false;
+    return true;
+}
+
+/* Of the launch's objects those that are new; all that it needs whole are whole for the others, too. */
+static void add_objects(struct tsl_chain *chain, const struct tsl_chain_link *link)
+{
+    const struct tsl_args *args = link->command->args;
+    for (cl_uint i = 0; i < args->n_all; i++) {
+        if (!args->args[i].buffer)
+            continue;
+        unsigned o = object_of(chain, tsl_data_of(args->args[i].buffer));
+        if (o == chain->n_objects) {
+            chain->objects[chain->n_objects++] = tsl_data_of(args->args[i].buffer);
+            chain->sliced[o] = true;
+        }
+        chain->sliced[o] &= !link->cut->whole[i];
+    }
+}
+
+/* ---- The launches ------------------------------------------------------------------------------------------------ */
+
+/* The member that would have most of the work if the launch were cut over all. */
+static unsigned choose_member(struct tsl_command *c, double *run_ns)
+{
+    struct tsl_candidate candidates[TSL_MAX_MEMBERS];
+    struct tsl_parts parts;
+    struct tsl_ask ask;
+    unsigned best = tsl_members_first(c->members);
+    tsl_out_of_core_parts(c, c->members, &ask, candidates, &parts);
+    for (unsigned i = 0; i < c->graph->n_ports; i++)
+        if (tsl_members_has(c->members, i) && parts.of[i] > parts.of[best])
+            best = i;
+    *run_ns = parts.known && parts.of[best] > 0 ? parts.run_ns / parts.of[best] : 0;
+    return best;
+}
+
+static bool add_link(struct tsl_chain *chain, struct tsl_command *c)
+{
+    struct tsl_chain_link *link = &chain->links[chain->n];
+    *link = (struct tsl_chain_link){.command = c, .cut = malloc(sizeof(*link->cut))};
+    if (!link->cut)
+        return false;
+    for (unsigned i = chain->n; i > 0 && i + LOOK_BACK > chain->n; i--)
+        if (are_alike(chain->links[i - 1].command, c, &chain->links[i - 1].command->share.window)) {
+            *link->cut = *chain->links[i - 1].cut;
+            link->run_ns = chain->links[i - 1].run_ns;
+            chain->n++;
+            return true;
+        }
+    if (!tsl_members_has(c->members, chain->member) || !tsl_out_of_core_look(c, chain->member, link->cut)) {
+        free(link->cut);
+        return false;
+    }
+    choose_member(c, &link->run_ns);
+    chain->n++;
+    return true;
+}
+
+static bool add_links(struct tsl_chain *chain, struct tsl_command *first)
+{
+    unsigned most = 0, n_args = 0;
+    for (struct tsl_command *c = first; c && most < TSL_CHAIN_MOST; c = TAILQ_NEXT(c, link), most++)
+        n_args += c->args ? c->args->n_all : 0;
+    chain->links = calloc(most, sizeof(*chain->links));
+    chain->objects = calloc(n_args, sizeof(struct tsl_data *));
+    chain->sliced = calloc(n_args, sizeof(*chain->sliced));
+    if (!chain->links || !chain->objects || !chain->sliced)
+        return false;
+    for (struct tsl_command *c = first; c && chain->n < most && is_chainable(c); c = TAILQ_NEXT(c, link)) {
+        if ((c != first && !is_free(c)) || !add_link(chain, c))
+            break;
+        add_objects(chain, &chain->links[chain->n - 1]);
+    }
+    return chain->n > 1;
+}
+
+/* Is there room beside the areas for what is needed whole? */
+static bool whole_ones_fit(const struct tsl_chain *chain)
+{
+    struct tsl_graph *graph = chain->links[0].command->graph;
+    const struct tsl_member_caps *caps = &graph->ports[chain->member].member->caps;
+    uint64_t size = TSL_ARENA_AREAS * chain->links[0].cut->area_size;
+    for (unsigned o = 0; o < chain->n_objects; o++)
+        size += chain->sliced[o] ? 0 : chain->objects[o]->size;
+    return size <= caps->memory_size;
+}
+
+/* ---- The tiles --------------------------------------------------------------------------------------------------- */
+
+struct looking {
+    const struct tsl_chain *chain;
+    struct tsl_hull *reads, *writes;
+};
+
+static void add_range(void *arg, struct tsl_data *data, unsigned space, const struct tsl_range *range, bool written)
+{
+    const struct looking *looking = arg;
+    unsigned o = object_of(looking->chain, data);
+    (void)space;
+    tsl_hull_add(written ? &looking->writes[o] : &looking->reads[o], range->begin, range->end);
+}
+
+static bool touch(void *arg, unsigned launch, uint64_t begin, uint64_t end, struct tsl_hull *reads,
+                  struct tsl_hull *writes)
+{
+    const struct tsl_chain *chain = arg;
+    const struct tsl_chain_link *link = &chain->links[launch];
+    const struct tsl_share share = {.window = tsl_out_of_core_window(link->cut, begin, end),
+                                    .placement.member = chain->member};
+    struct looking looking = {chain, reads, writes};
+    tsl_plan_kernel_look(link->command, &share, add_range, &looking);
+    return true;
+}
+
+/* Of a byte between the host and the member. */
+static double move_ns(const struct tsl_chain *chain)
+{
+    struct tsl_placer *placer = chain->links[0].command->graph->placer;
+    if (!tsl_placer_learns(placer))
+        return MOVE_NS;
+    return tsl_placer_move_ns(placer, TSL_SPACE_HOST, TSL_SPACE_MEMBER(chain->member), MOVE_SIZE) / MOVE_SIZE;
+}
+
+static enum tsl_time_tiles_end make_tiles(struct tsl_chain *chain)
+{
+    struct tsl_placer *placer = chain->links[0].command->graph->placer;
+    uint64_t groups[TSL_CHAIN_MOST];
+    double launch_ns[TSL_CHAIN_MOST];
+    struct tsl_time_tiles_ask ask = {.n_launches = chain->n,
+                                     .n_objects = chain->n_objects,
+                                     .groups = groups,
+                                     .sliced = chain->sliced,
+                                     .area_size = chain->links[0].cut->area_size,
+                                     .align = chain->links[0].cut->align,
+                                     .touch = touch,
+                                     .arg = chain,
+                                     .move_ns = move_ns(chain),
+                                     .carry_ns = tsl_placer_work_ns(placer, chain->member, TSL_WORK_COPY, MOVE_SIZE) /
+                                                 MOVE_SIZE,
+                                     .window_ns = tsl_chain_window_ns,
+                                     .launch_ns = launch_ns};
+    for (unsigned i = 0; i < chain->n; i++) {
+        groups[i] = chain->links[i].cut->groups;
+        launch_ns[i] = chain->links[i].run_ns;
+    }
+    return tsl_time_tiles_make(&ask, &chain->tiles);
+}
+
+/* ---- The shares -------------------------------------------------------------------------------------------------- */
+
+static bool reserve_shares(const struct tsl_chain *chain, unsigned launch)
+{
+    struct tsl_command *c = chain->links[launch].command;
+    unsigned n = 0;
+    for (unsigned t = 0; t < chain->tiles.n; t++)
+        n += tsl_time_tiles_begin_of(&chain->tiles, t, launch) < tsl_time_tiles_end_of(&chain->tiles, t, launch);
+    c->more = n > 1 ? calloc(n - 1, sizeof(*c->more)) : NULL;
+    c->n_more = n > 1 && c->more ? n - 1 : 0;
+    return n == 1 || c->more;
+}
+
+/* What the tile has in its area. */
+static struct tsl_slices *lay_out(const struct tsl_chain *chain, unsigned tile)
+{
+    struct tsl_slices *slices = tsl_slices_create(chain->n_objects);
+    uint64_t at = 0, align = chain->links[0].cut->align;
+    for (unsigned o = 0; slices && o < chain->n_objects; o++) {
+        const struct tsl_hull *hull = tsl_time_tiles_slice(&chain->tiles, tile, o);
+        if (!chain->sliced[o])
+            continue;
+        slices->list[slices->n++] =
+            (struct tsl_slice){.data = chain->objects[o], .begin = hull->begin, .end = hull->end, .at = (size_t)at};
+        at += (hull->end - hull->begin + align - 1) / align * align;
+    }
+    return slices;
+}
+
+/* slices: by tile. */
+static void make_shares_of(const struct tsl_chain *chain, unsigned launch, struct tsl_slices *const *slices)
+{
+    const struct tsl_chain_link *link = &chain->links[launch];
+    struct tsl_command *c = link->command;
+    struct tsl_candidate candidates[TSL_MAX_MEMBERS];
+    struct tsl_parts parts;
+    struct tsl_ask ask;
+    unsigned n = 0;
+    tsl_out_of_core_parts(c, tsl_members_of(chain->member), &ask, candidates, &parts);
+    for (unsigned t = 0; t < chain->tiles.n; t++) {
+        uint64_t begin = tsl_time_tiles_begin_of(&chain->tiles, t, launch),
+                 end = tsl_time_tiles_end_of(&chain->tiles, t, launch);
+        if (begin == end)
+            continue;
+        struct tsl_share *share = tsl_command_share(c, n++);
+        share->window = tsl_out_of_core_window(link->cut, begin, end);
+        share->slices = slices[t];
+        share->slices->refs++;
+        share->moved = true;
+        tsl_placer_place_part(c->graph->placer, &ask, chain->member, tsl_place_work_items(&share->window),
+                              &share->placement);
+    }
+    c->n_chained = (uint16_t)chain->n;
+}
+
+static bool make_shares(const struct tsl_chain *chain)
+{
+    struct tsl_slices **slices = calloc(chain->tiles.n, sizeof(struct tsl_slices *));
+    bool made = slices;
+    for (unsigned t = 0; t < chain->tiles.n && made; t++)
+        made = (slices[t] = lay_out(chain, t)) != NULL;
+    for (unsigned j = 0; j < chain->n && made; j++)
+        made = reserve_shares(chain, j);
+    for (unsigned j = 0; j < chain->n && made; j++)
+        make_shares_of(chain, j, slices);
+    for (unsigned t = 0; slices && t < chain->tiles.n; t++)
+        tsl_slices_unref(slices[t]);
+    free(slices);
+    return made;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+void tsl_chain_destroy(struct tsl_chain *chain)
+{
+    for (unsigned i = 0; chain->links && i < chain->n; i++)
+        free(chain->links[i].cut);
+    tsl_time_tiles_finish(&chain->tiles);
+    free(chain->links);
+    free(chain->objects);
+    free(chain->sliced);
+    free(chain);
+}
+
+void tsl_chain_cancel(struct tsl_chain *chain)
+{
+    for (unsigned i = 0; i < chain->n; i++) {
+        struct tsl_command *c = chain->links[i].command;
+        tsl_place_abandon(c);
+        tsl_command_forget_shares(c);
+        tsl_slices_unref(c->share.slices);
+        c->share.slices = NULL;
+        c->share.window = chain->links[i].cut->window;
+        c->share.placement = (struct tsl_placement){.member = 0};
+        c->n_chained = 0;
+        c->unchained = true;
+    }
+    tsl_chain_destroy(chain);
+}
+
+/* Those behind the last one are the next chain's. */
+static void shorten(struct tsl_chain *chain, unsigned n)
+{
+    while (chain->n > n)
+        free(chain->links[--chain->n].cut);
+}
+
+/* The others may do better without the first ones. */
+static void leave_alone(struct tsl_chain *chain)
+{
+    for (unsigned i = 0; i < (chain->n + 1) / 2; i++)
+        chain->links[i].command->unchained = true;
+    tsl_chain_destroy(chain);
+}
+
+struct tsl_chain *tsl_chain_make(struct tsl_command *first)
+{
+    const struct tsl_command *second = TAILQ_NEXT(first, link);
+    if (!is_chainable(first) || !second || !is_chainable(second) || first->graph->memory_order)
+        return NULL;
+    struct tsl_chain *chain = calloc(1, sizeof(*chain));
+    double run_ns;
+    if (!chain)
+        return NULL;
+    chain->member = choose_member(first, &run_ns);
+    if (tsl_member_is_lost(first->graph->ports[chain->member].member) || !add_links(chain, first) ||
+        !whole_ones_fit(chain) || make_tiles(chain) != TSL_TIME_TILES_MADE) {
+        leave_alone(chain);
+        return NULL;
+    }
+    unsigned n = chain->n;
+    shorten(chain, chain->tiles.n_launches);
+    if (!make_shares(chain)) {
+        tsl_chain_cancel(chain);
+        return NULL;
+    }
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO,
+            "%s: its buffers fit no member, so %u launches of %u that wait are chained, in %u tiles",
+            first->kernel->name, chain->n, n, chain->tiles.n);
+    return chain;
+}

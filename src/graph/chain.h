@@ -1,0 +1,66 @@
+/*
+ * Chains: launches one behind another in an in-order queue whose buffers no member holds. Each by itself would move all
+ * its bytes to the member and back (out_of_core.h). Chained they run in time tiles (time_tiles.h): a window of each
+ * launch in one area, then the next tile, so that bytes move once for all of them. What the next tile needs of this
+ * one's area is copied there, and goes home from there; the rest goes home while the next tile is worked on.
+ *
+ * *Which*: launches of one queue with nothing between them, of which none waits for an event but those of others of the
+ * chain, or of commands that were scheduled before. Profiling queues, whose commands must not overlap, have none;
+ * nor have contexts that check cuts. The chain runs on one member.
+ *
+ * *When*: the first such launch stays held until something else comes behind it, a thread waits, many are there, or
+ * nothing was enqueued for a while (chain_patience.c). So a launch that has to wait anyway for hundreds of megabytes to
+ * move waits some milliseconds.
+ *
+ * *Ends*: a launch of a chain is complete when the last tile's bytes are home, as until then what it wrote may be
+ * nowhere but in an area. All are reported in order. If anything of a chain fails, all that comes after it does, and
+ * each launch fails, unless it had ended.
+ *
+ * Under the graph's lock. The structure lives while its commands are being scheduled.
+ */
+#ifndef TSL_GRAPH_CHAIN_H
+#define TSL_GRAPH_CHAIN_H
+
+#include "graph/time_tiles.h"
+
+#include <stdbool.h>
+
+struct tsl_command;
+struct tsl_data;
+struct tsl_graph_queue;
+struct tsl_slices;
+
+/* Launches of a chain, at most: more wait no longer. */
+#define TSL_CHAIN_MOST 256u
+
+struct tsl_chain_link {
+    struct tsl_command *command;
+    struct tsl_out_of_core_cut *cut; /* owned */
+    double run_ns;                   /* how long it takes, whole; 0: not known */
+    unsigned next;                   /* for the plan: of its command's shares, in the order of the tiles */
+};
+
+struct tsl_chain {
+    unsigned n, n_objects, member;
+    struct tsl_chain_link *links;
+    struct tsl_data **objects; /* that the launches are given */
+    bool *sliced;              /* by object */
+    struct tsl_time_tiles tiles;
+};
+
+/* What each window is reckoned to cost beside its work, on a device of today. Tests change it. */
+extern double tsl_chain_window_ns;
+
+/* Is the command held a little longer, so that others may be chained with it? The first of its queue that isn't
+ * scheduled is asked. */
+bool tsl_chain_waits(const struct tsl_command *first);
+/* May this one, which has just come to the queue behind others of a chain that waits, be chained with them? */
+bool tsl_chain_takes(const struct tsl_command *command);
+/* Makes windows of the launch, which is about to be scheduled, and of those behind it, and places them. NULL: the
+ * launch runs by itself. */
+struct tsl_chain *tsl_chain_make(struct tsl_command *first);
+/* The commands are as before, and run by themselves. */
+void tsl_chain_cancel(struct tsl_chain *chain);
+void tsl_chain_destroy(struct tsl_chain *chain);
+
+#endif
