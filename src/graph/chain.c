@@ -1,5 +1,6 @@
 #include "graph/chain.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/worker.h"
 #include "driver/member.h"
@@ -25,6 +26,11 @@
 #define MOVE_SIZE ((uint64_t)64 << 20)
 /* So many launches before one are looked at for one that is alike. */
 #define LOOK_BACK 4u
+/* Launches are cut at so many places, at most. */
+#define MOST_UNITS 2048u
+/* What each unit of a launch touches is found out once for so many units for each launch that is alike: else it is less
+ * work to ask for windows one by one. */
+#define UNITS_FOR_EACH 64u
 
 double tsl_chain_window_ns = 1e4;
 
@@ -98,25 +104,6 @@ static unsigned object_of(const struct tsl_chain *chain, const struct tsl_data *
     return chain->n_objects;
 }
 
-static bool same_arg(const struct tsl_arg *a, const struct tsl_arg *b)
-{
-    if (a->kind != b->kind || a->buffer != b->buffer || a->size != b->size)
-        return false;
-    return a->buffer || !a->value || !b->value || memcmp(a->value, b->value, a->size) == 0;
-}
-
-/* Do they touch the same? */
-static bool are_alike(const struct tsl_command *a, const struct tsl_command *b, const struct tsl_window *a_window)
-{
-    if (a->kernel != b->kernel || a->args->n_all != b->args->n_all ||
-        memcmp(a_window, &b->share.window, sizeof(*a_window)) != 0)
-        return false;
-    for (cl_uint i = 0; i < a->args->n_all; i++)
-        if (!same_arg(&a->args->args[i], &b->args->args[i]))
-            return false;
-    return true;
-}
-
 /* Of the launch's objects those that are new; all that it needs whole are whole for the others, too. */
 static void add_objects(struct tsl_chain *chain, const struct tsl_chain_link *link)
 {
@@ -150,24 +137,35 @@ static unsigned choose_member(struct tsl_command *c, double *run_ns)
     return best;
 }
 
+/* One that is alike, of the last ones before the next link; NULL: there is none. */
+static const struct tsl_chain_link *alike(const struct tsl_chain *chain, const struct tsl_command *c)
+{
+    for (unsigned i = chain->n; i > 0 && i + LOOK_BACK > chain->n; i--)
+        if (tsl_out_of_core_alike(chain->links[i - 1].command, c))
+            return &chain->links[i - 1];
+    return NULL;
+}
+
 static bool add_link(struct tsl_chain *chain, struct tsl_command *c)
 {
     struct tsl_chain_link *link = &chain->links[chain->n];
-    *link = (struct tsl_chain_link){.command = c, .cut = malloc(sizeof(*link->cut))};
+    const struct tsl_chain_link *like = alike(chain, c);
+    *link = (struct tsl_chain_link){.command = c, .cut = malloc(sizeof(*link->cut)), .first = chain->n};
     if (!link->cut)
         return false;
-    for (unsigned i = chain->n; i > 0 && i + LOOK_BACK > chain->n; i--)
-        if (are_alike(chain->links[i - 1].command, c, &chain->links[i - 1].command->share.window)) {
-            *link->cut = *chain->links[i - 1].cut;
-            link->run_ns = chain->links[i - 1].run_ns;
-            chain->n++;
-            return true;
-        }
-    if (!tsl_members_has(c->members, chain->member) || !tsl_out_of_core_look(c, chain->member, link->cut)) {
+    if (like) {
+        *link->cut = *like->cut;
+        link->run_ns = like->run_ns;
+        link->unit = like->unit;
+        link->first = like->first;
+    } else if (tsl_members_has(c->members, chain->member) && tsl_out_of_core_look(c, chain->member, link->cut)) {
+        choose_member(c, &link->run_ns);
+        link->unit = (link->cut->groups + MOST_UNITS - 1) / MOST_UNITS;
+    } else {
         free(link->cut);
         return false;
     }
-    choose_member(c, &link->run_ns);
+    chain->links[link->first].n_alike++;
     chain->n++;
     return true;
 }
@@ -216,15 +214,71 @@ static void add_range(void *arg, struct tsl_data *data, unsigned space, const st
     tsl_hull_add(written ? &looking->writes[o] : &looking->reads[o], range->begin, range->end);
 }
 
+static uint64_t units_of(const struct tsl_chain_link *link)
+{
+    return (link->cut->groups + link->unit - 1) / link->unit;
+}
+
+/* Of its units [begin, end). */
+static struct tsl_window window_of(const struct tsl_chain_link *link, uint64_t begin, uint64_t end)
+{
+    uint64_t first = begin * link->unit, last = end * link->unit;
+    return tsl_out_of_core_window(link->cut, first, last < link->cut->groups ? last : link->cut->groups);
+}
+
+static void look(const struct tsl_chain *chain, unsigned launch, uint64_t begin, uint64_t end, struct tsl_hull *reads,
+                 struct tsl_hull *writes)
+{
+    const struct tsl_chain_link *link = &chain->links[launch];
+    const struct tsl_share share = {.window = window_of(link, begin, end), .placement.member = chain->member};
+    struct looking looking = {chain, reads, writes};
+    tsl_plan_kernel_look(link->command, &share, add_range, &looking);
+}
+
+static void add_hulls(struct tsl_hull *to, const struct tsl_hull *from, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        tsl_hull_add(&to[i], from[i].begin, from[i].end);
+}
+
+/* Of each unit 2 * n_objects hulls, what it reads and what it writes; then the same of each unit and all behind it. A
+ * union of units' hulls covers what all of them touch. Without memory there is none. */
+static void make_table(struct tsl_chain *chain, unsigned launch)
+{
+    struct tsl_chain_link *link = &chain->links[launch];
+    uint64_t n = units_of(link);
+    unsigned each = 2 * chain->n_objects;
+    if (n > (uint64_t)link->n_alike * UNITS_FOR_EACH || !(link->table = calloc(2 * n * each, sizeof(*link->table))))
+        return;
+    for (uint64_t u = 0; u < n; u++)
+        look(chain, launch, u, u + 1, &link->table[u * each], &link->table[u * each + chain->n_objects]);
+    for (uint64_t u = n; u-- > 0;) {
+        struct tsl_hull *rest = &link->table[(n + u) * each];
+        add_hulls(rest, &link->table[u * each], each);
+        if (u + 1 < n)
+            add_hulls(rest, rest + each, each);
+    }
+}
+
 static bool touch(void *arg, unsigned launch, uint64_t begin, uint64_t end, struct tsl_hull *reads,
                   struct tsl_hull *writes)
 {
     const struct tsl_chain *chain = arg;
-    const struct tsl_chain_link *link = &chain->links[launch];
-    const struct tsl_share share = {.window = tsl_out_of_core_window(link->cut, begin, end),
-                                    .placement.member = chain->member};
-    struct looking looking = {chain, reads, writes};
-    tsl_plan_kernel_look(link->command, &share, add_range, &looking);
+    const struct tsl_chain_link *first = &chain->links[chain->links[launch].first];
+    uint64_t n = units_of(first);
+    unsigned each = 2 * chain->n_objects;
+    if (!first->table) {
+        look(chain, launch, begin, end, reads, writes);
+        return true;
+    }
+    if (end == n) {
+        begin += n;
+        end = begin + 1;
+    }
+    for (uint64_t u = begin; u < end; u++) {
+        add_hulls(reads, &first->table[u * each], chain->n_objects);
+        add_hulls(writes, &first->table[u * each + chain->n_objects], chain->n_objects);
+    }
     return true;
 }
 
@@ -256,7 +310,9 @@ static enum tsl_time_tiles_end make_tiles(struct tsl_chain *chain)
                                      .window_ns = tsl_chain_window_ns,
                                      .launch_ns = launch_ns};
     for (unsigned i = 0; i < chain->n; i++) {
-        groups[i] = chain->links[i].cut->groups;
+        if (chain->links[i].first == i)
+            make_table(chain, i);
+        groups[i] = units_of(&chain->links[i]);
         launch_ns[i] = chain->links[i].run_ns;
     }
     return tsl_time_tiles_make(&ask, &chain->tiles);
@@ -307,7 +363,7 @@ static void make_shares_of(const struct tsl_chain *chain, unsigned launch, struc
         if (begin == end)
             continue;
         struct tsl_share *share = tsl_command_share(c, n++);
-        share->window = tsl_out_of_core_window(link->cut, begin, end);
+        share->window = window_of(link, begin, end);
         share->slices = slices[t];
         share->slices->refs++;
         share->moved = true;
@@ -335,10 +391,16 @@ static bool make_shares(const struct tsl_chain *chain)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
+static void free_link(struct tsl_chain_link *link)
+{
+    free(link->cut);
+    free(link->table);
+}
+
 void tsl_chain_destroy(struct tsl_chain *chain)
 {
     for (unsigned i = 0; chain->links && i < chain->n; i++)
-        free(chain->links[i].cut);
+        free_link(&chain->links[i]);
     tsl_time_tiles_finish(&chain->tiles);
     free(chain->links);
     free(chain->objects);
@@ -366,7 +428,7 @@ void tsl_chain_cancel(struct tsl_chain *chain)
 static void shorten(struct tsl_chain *chain, unsigned n)
 {
     while (chain->n > n)
-        free(chain->links[--chain->n].cut);
+        free_link(&chain->links[--chain->n]);
 }
 
 /* The others may do better without the first ones. */
@@ -383,6 +445,7 @@ struct tsl_chain *tsl_chain_make(struct tsl_command *first)
     if (!is_chainable(first) || !second || !is_chainable(second) || first->graph->memory_order)
         return NULL;
     struct tsl_chain *chain = calloc(1, sizeof(*chain));
+    uint64_t begun_ns = tsl_clock_ns();
     double run_ns;
     if (!chain)
         return NULL;
@@ -393,13 +456,14 @@ struct tsl_chain *tsl_chain_make(struct tsl_command *first)
         return NULL;
     }
     unsigned n = chain->n;
+    uint64_t tiled_ns = tsl_clock_ns();
     shorten(chain, chain->tiles.n_launches);
     if (!make_shares(chain)) {
         tsl_chain_cancel(chain);
         return NULL;
     }
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO,
-            "%s: its buffers fit no member, so %u launches of %u that wait are chained, in %u tiles",
-            first->kernel->name, chain->n, n, chain->tiles.n);
+            "%s: its buffers fit no member, so %u launches of %u that wait are chained, in %u tiles (found in %u us)",
+            first->kernel->name, chain->n, n, chain->tiles.n, (unsigned)((tiled_ns - begun_ns) / 1000));
     return chain;
 }

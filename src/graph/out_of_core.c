@@ -319,6 +319,39 @@ static tsl_members able(struct tsl_command *c, tsl_members members, struct plan 
     return can;
 }
 
+static bool same_arg(const struct tsl_arg *a, const struct tsl_arg *b)
+{
+    if (a->kind != b->kind || a->buffer != b->buffer || a->size != b->size)
+        return false;
+    return a->buffer || !a->value || !b->value || memcmp(a->value, b->value, a->size) == 0;
+}
+
+bool tsl_out_of_core_alike(const struct tsl_command *a, const struct tsl_command *b)
+{
+    if (a->kernel != b->kernel || a->args->n_all != b->args->n_all ||
+        memcmp(&a->share.window, &b->share.window, sizeof(a->share.window)) != 0)
+        return false;
+    for (cl_uint i = 0; i < a->args->n_all; i++)
+        if (!same_arg(&a->args->args[i], &b->args->args[i]))
+            return false;
+    return true;
+}
+
+/* So many launches of the queue, from the last one on, are looked at for one that is alike and may run so. */
+#define LOOK_BACK 3u
+
+/* What was found out of such a launch, which waits to be chained, serves again. */
+static bool allow_like_others(struct tsl_command *c)
+{
+    const struct tsl_command *other = TAILQ_LAST(&c->queue->commands, tsl_command_list);
+    for (unsigned i = 0; i < LOOK_BACK && other; i++, other = TAILQ_PREV(other, tsl_command_list, link))
+        if (other->out_of_core && other->state == TSL_HELD && tsl_out_of_core_alike(other, c)) {
+            c->members = other->members;
+            return true;
+        }
+    return false;
+}
+
 bool tsl_out_of_core_allow(struct tsl_command *c, tsl_members members)
 {
     struct plan *plan = malloc(sizeof(*plan));
@@ -326,7 +359,8 @@ bool tsl_out_of_core_allow(struct tsl_command *c, tsl_members members)
     if (plan && c->kernel) {
         tsl_lock_take(&c->graph->lock);
         c->out_of_core = true;
-        c->members = able(c, members, plan, &looked);
+        if (!allow_like_others(c))
+            c->members = able(c, members, plan, &looked);
         tsl_lock_give(&c->graph->lock);
     }
     c->out_of_core = !tsl_members_is_empty(c->members);

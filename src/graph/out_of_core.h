@@ -34,6 +34,9 @@ bool tsl_out_of_core_allow(struct tsl_command *command, tsl_members members);
  * graph's lock. */
 void tsl_out_of_core_place(struct tsl_command *command, tsl_members members);
 
+/* Do two launches, which both are not placed yet, touch the same and take the same? */
+bool tsl_out_of_core_alike(const struct tsl_command *a, const struct tsl_command *b);
+
 /* How such a launch is cut into windows on one member. */
 struct tsl_out_of_core_cut {
     struct tsl_window window;              /* the launch, with a local size */
