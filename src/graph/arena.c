@@ -111,6 +111,8 @@ static bool is_used(const struct tsl_area *area)
 bool tsl_arena_is_idle(const struct tsl_port *port)
 {
     bool any = false;
+    if (port->arena.held)
+        return false;
     for (unsigned i = 0; i < TSL_ARENA_AREAS; i++) {
         if (is_used(&port->arena.areas[i]))
             return false;

@@ -39,6 +39,7 @@ struct tsl_arena {
     size_t area_size;
     unsigned next; /* the area for the next window */
     uint64_t pin;  /* the id of the last command that needs it */
+    unsigned held; /* chains that are being planned, which need it whatever their commands are */
     struct tsl_area areas[TSL_ARENA_AREAS];
 };
 

@@ -91,6 +91,7 @@ bool tsl_chain_waits(const struct tsl_command *first)
         if (!is_chainable(c) || (c != first && !is_free(c)) || is_due(c) || ++n >= TSL_CHAIN_MOST)
             return false;
     first->queue->n_in_chain = n;
+    first->queue->n_seen = 0;
     return true;
 }
 

@@ -25,11 +25,13 @@ static bool look(struct tsl_graph *graph)
     bool waits = false;
     LIST_FOREACH(queue, &graph->queues, link)
     {
-        if (queue->chain && queue->n_in_chain == queue->n_seen)
-            tsl_schedule_chain(queue);
+        if (!queue->chain)
+            continue;
+        queue->chain->chain_due |= queue->n_in_chain == queue->n_seen;
+        waits |= !queue->chain->chain_due;
         queue->n_seen = queue->n_in_chain;
-        waits |= queue->chain != NULL;
     }
+    tsl_schedule_chains(graph, true);
     return waits;
 }
 

@@ -131,7 +131,7 @@ static bool is_idle_locked(struct tsl_graph *graph) TSL_REQUIRES(graph->lock)
     struct tsl_graph_queue *queue;
     struct tsl_command *c;
     bool idle = !graph->callbacks;
-    tsl_schedule_chains(graph);
+    tsl_schedule_chains(graph, false);
     LIST_FOREACH(queue, &graph->queues, link)
     TAILQ_FOREACH(c, &queue->commands, link)
     {

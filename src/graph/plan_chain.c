@@ -303,17 +303,33 @@ static void finish(struct plan *p)
     tsl_op_unref(p->last);
 }
 
+/* May the first tiles begin while others are planned? The lock is given for that, so nobody may come after a launch of
+ * which not all is planned: nobody has an event of any. What comes to their queue is held meanwhile. */
+static bool may_begin(const struct tsl_chain *chain)
+{
+    for (unsigned j = 0; j < chain->n; j++)
+        if (chain->links[j].command->has_event)
+            return false;
+    return true;
+}
+
 cl_int tsl_plan_chain(struct tsl_chain *chain, const tsl_dependences *orders)
 {
     struct plan p = {.chain = chain, .port = &chain->links[0].command->graph->ports[chain->member]};
     if (!begin(&p))
         p.error = CL_OUT_OF_HOST_MEMORY;
-    for (unsigned t = 0; t < chain->tiles.n; t++)
+    bool begins = may_begin(chain);
+    p.port->arena.held++;
+    for (unsigned t = 0; t < chain->tiles.n; t++) {
         if (p.error)
             launch_all(&p, t, orders);
         else
             plan_tile(&p, t, orders);
+        if (begins && !p.error)
+            p.port->graph->begin_now(p.port->graph);
+    }
     leave_last(&p);
+    p.port->arena.held--;
     if (p.end)
         end_commands(&p);
     cl_int error = p.error;

@@ -32,6 +32,7 @@ struct tsl_op_record {
     const char *rung; /* of a share of a launch; else NULL */
     uint64_t trace_id, command, buffer, offset, bytes, queue;
     uint64_t items, of, share, shares, expected_ns; /* of launches */
+    unsigned chained;                               /* ... */
     bool again;                                     /* ... */
     const char *why;                                /* ... */
     char variant[48];                               /* ...: "": the original, or it has none */
@@ -133,6 +134,7 @@ static void describe_launch(struct tsl_op_record *r, const struct tsl_op *op)
     r->items = tsl_window_items(&share->window);
     r->share = op->share;
     r->shares = c->n_more + 1;
+    r->chained = c->n_chained;
     r->rung = tsl_rung_name(c->rung);
     r->why = why_of(c);
     r->again = share->again;
@@ -226,7 +228,7 @@ const char *tsl_command_name(cl_command_type type)
     return "command";
 }
 
-#define MAX_ARGS 19
+#define MAX_ARGS 20
 
 /* What is told of the record. error: room for its number as text. */
 static void list_args(const struct tsl_op_record *r, char error[16], struct tsl_trace_arg args[MAX_ARGS])
@@ -248,6 +250,8 @@ static void list_args(const struct tsl_op_record *r, char error[16], struct tsl_
         args[n++] = tsl_trace_u64("share", r->share);
         args[n++] = tsl_trace_u64("shares", r->shares);
     }
+    if (r->chained)
+        args[n++] = tsl_trace_u64("chained", r->chained);
     if (r->again)
         args[n++] = tsl_trace_u64("again", 1);
     if (r->why)

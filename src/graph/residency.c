@@ -172,7 +172,8 @@ static void make_room(struct tsl_command *command, struct tsl_port *port, size_t
         if (victim->pin != command->id)
             evict(command, victim, port);
     }
-    if (port->arena.resident && port->arena.pin != command->id && tsl_member_memory_full(port, size))
+    if (port->arena.resident && !port->arena.held && port->arena.pin != command->id &&
+        tsl_member_memory_full(port, size))
         evict_arena(command, port);
 }
 

@@ -352,11 +352,21 @@ void tsl_schedule_chain(struct tsl_graph_queue *queue)
     run(&due);
 }
 
-void tsl_schedule_chains(struct tsl_graph *graph)
+static struct tsl_graph_queue *next_with_chain(struct tsl_graph *graph, bool due)
 {
     struct tsl_graph_queue *queue;
     LIST_FOREACH(queue, &graph->queues, link)
-    tsl_schedule_chain(queue);
+    if (queue->chain && (!due || queue->chain->chain_due))
+        return queue;
+    return NULL;
+}
+
+/* From the first queue on again and again, as the lock may be given meanwhile. */
+void tsl_schedule_chains(struct tsl_graph *graph, bool due)
+{
+    struct tsl_graph_queue *queue;
+    while ((queue = next_with_chain(graph, due)))
+        tsl_schedule_chain(queue);
 }
 
 /* A command has come to its queue. Where launches wait there to be chained, it is one more of them, or the last thing

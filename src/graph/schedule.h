@@ -3,6 +3,7 @@
 #define TSL_GRAPH_SCHEDULE_H
 
 #include <CL/cl.h>
+#include <stdbool.h>
 
 struct tsl_command;
 struct tsl_graph;
@@ -16,10 +17,11 @@ cl_int tsl_schedule_command(struct tsl_command *command);
 void tsl_schedule_later(struct tsl_graph *graph);
 /* Everything that was held by the command may be scheduled now. */
 void tsl_schedule_held_by(struct tsl_command *command);
-/* Launches of the queue, or of all queues, that wait for others to be chained with (chain.h) wait no longer. What is
- * scheduled may be reported at once, and leave its queue. */
+/* Launches of the queue, or of all queues, that wait for others to be chained with (chain.h) wait no longer. due: of
+ * those alone whose first launch is due. What is scheduled may be reported at once, and leave its queue; the lock may
+ * be given meanwhile. */
 void tsl_schedule_chain(struct tsl_graph_queue *queue);
-void tsl_schedule_chains(struct tsl_graph *graph);
+void tsl_schedule_chains(struct tsl_graph *graph, bool due);
 /* The command's end must be noticed without anybody waiting for it; also when it is still held. */
 void tsl_command_watch(struct tsl_command *command);
 

@@ -176,7 +176,7 @@ void tsl_data_let_go(struct tsl_buffer *buffer)
     struct tsl_graph_queue *queue;
     struct tsl_command *c;
     tsl_lock_take(&graph->lock);
-    tsl_schedule_chains(graph);
+    tsl_schedule_chains(graph, false);
     tsl_deferred_write_all(graph);
     LIST_FOREACH(queue, &graph->queues, link)
     TAILQ_FOREACH(c, &queue->commands, link)
