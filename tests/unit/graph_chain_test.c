@@ -81,6 +81,21 @@ static void test_stencils(void **state)
     assert_int_equal(tsl_fake_violations(TSL_FAKE_N_FAULTS), 0);
 }
 
+/* So many launches that what each of their units touches is found out once. */
+static void test_many(void **state)
+{
+    (void)state;
+    begin_chain(&plain, 1);
+    begin_bytes();
+    for (unsigned i = 0; i < 5 * DEPTH; i++) {
+        launch(STENCIL, i % 2 ? b : a, i % 2 ? a : b, 0);
+        step(STENCIL, expected[i % 2], expected[1 - i % 2], 0, SIZE);
+    }
+    assert_all(a, expected[0]);
+    assert_all(b, expected[1]);
+    assert_int_equal(tsl_fake_violations(TSL_FAKE_N_FAULTS), 0);
+}
+
 /* With a bus that is slower than the work, launches by themselves wait for it; chained they hardly do. */
 static void test_time(void **state)
 {
@@ -199,9 +214,10 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_stencils, end), cmocka_unit_test_teardown(test_time, end),
-        cmocka_unit_test_teardown(test_events, end),   cmocka_unit_test_teardown(test_whole, end),
-        cmocka_unit_test_teardown(test_failure, end),  cmocka_unit_test_teardown(test_random, end),
+        cmocka_unit_test_teardown(test_many, end),   cmocka_unit_test_teardown(test_stencils, end),
+        cmocka_unit_test_teardown(test_time, end),   cmocka_unit_test_teardown(test_events, end),
+        cmocka_unit_test_teardown(test_whole, end),  cmocka_unit_test_teardown(test_failure, end),
+        cmocka_unit_test_teardown(test_random, end),
     };
 
     return cmocka_run_group_tests_name("chains of launches larger than their member", tests, NULL, NULL);
