@@ -265,17 +265,56 @@ static struct value bound(struct generator *g, int64_t n)
                            : rk_number(1 + (int64_t)rk_chance(g, (unsigned)n));
 }
 
+/* What else ends a loop: mostly nothing. Else `begin` is the operator. */
+static struct text further(struct generator *g, const char **begin)
+{
+    struct text text = rk_condition(g, 0);
+
+    *begin = " && ";
+    if (rk_chance(g, 4) == 0)
+        return text;
+    if (rk_chance(g, 4) == 0) {
+        struct value loaded = rk_loaded(g, 1);
+
+        snprintf(text.text, sizeof(text.text), "(%s & 63) != 5", loaded.text);
+        return text;
+    }
+    *begin = "";
+    text.text[0] = 0;
+    return text;
+}
+
+/* Two numbers go on, and either of them, or something else besides, ends the loop. */
+static void head_of_two(struct generator *g, const char *name, const struct value *end, unsigned step)
+{
+    static const char *const steps[] = {"1", "2", "7", "(int)get_global_size(0)", "(n & 15)"};
+    struct value start = rk_expression(g, 1), last = rk_expression(g, 1);
+    const char *and;
+    struct text also = further(g, &and);
+    bool falls = rk_chance(g, 3) == 0;
+    unsigned by = rk_chance(g, 5);
+    int64_t far = 40 * rk_most(16, rk_ids(g, 0));
+    const char *other = new_name(g, start.low - (falls ? far : 0), start.high + (falls ? 0 : far), true);
+
+    rk_put(g, "for (int %s = 0, %s = %s; %s < %s && %s %s %s%s%s;\n", name, other, start.text, name, end->text, other,
+           falls ? ">" : "<", last.text, and, also.text);
+    indent(g);
+    rk_put(g, "     %s += %u, %s %c= %s) {\n", name, step, other, falls ? '-' : '+', steps[by]);
+}
+
 /* Writes the head, and names the counter, of a loop of at most n times. */
 static void loop_head(struct generator *g, int64_t n)
 {
     struct value end = bound(g, n), start = rk_expression(g, 1);
-    unsigned step = 1 + rk_chance(g, 3), kind = rk_chance(g, 9);
+    unsigned step = 1 + rk_chance(g, 3), kind = rk_chance(g, g->n_names + 2 < MAX_NAMES ? 11 : 9);
+    const char *and;
+    struct text also = further(g, &and);
     const char *name = new_name(g, 0, n - 1, true);
     int64_t *low = &g->names[g->n_names - 1].low, *high = &g->names[g->n_names - 1].high;
 
     switch (kind) {
     case 0:
-        rk_put(g, "for (int %s = %s - 1; %s >= 0; %s--) {\n", name, end.text, name, name);
+        rk_put(g, "for (int %s = %s - 1; %s >= 0%s%s; %s--) {\n", name, end.text, name, and, also.text, name);
         break;
     case 1: /* a stretch that begins anywhere */
         *low = start.low;
@@ -285,8 +324,8 @@ static void loop_head(struct generator *g, int64_t n)
         break;
     case 2: /* by the whole grid, of which there may be few work-items */
         *high = rk_most(400, rk_ids(g, 0));
-        rk_put(g, "for (int %s = (int)(get_global_id(0) - get_global_offset(0)); %s < n * %u;\n", name, name,
-               1 + rk_chance(g, 10));
+        rk_put(g, "for (int %s = (int)(get_global_id(0) - get_global_offset(0)); %s < n * %u%s%s;\n", name, name,
+               1 + rk_chance(g, 10), and, also.text);
         indent(g);
         rk_put(g, "     %s += (int)get_global_size(0)) {\n", name);
         break;
@@ -297,8 +336,12 @@ static void loop_head(struct generator *g, int64_t n)
         rk_put(g, "for (uint %su = (uint)max(0, %s); %su-- > 0;) { int %s = (int)%su;\n", name, end.text, name, name,
                name);
         break;
+    case 9:
+    case 10:
+        head_of_two(g, name, &end, step);
+        break;
     default:
-        rk_put(g, "for (int %s = 0; %s < %s; %s += %u) {\n", name, name, end.text, name, step);
+        rk_put(g, "for (int %s = 0; %s < %s%s%s; %s += %u) {\n", name, name, end.text, and, also.text, name, step);
     }
 }
 

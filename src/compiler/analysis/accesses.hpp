@@ -72,12 +72,22 @@ struct Steps {
 
 /* A loop goes on while `counted predicate bound` holds for what its next iteration begins with. */
 struct Condition {
-    uint32_t start, step, bound;    /* of what is counted */
-    const llvm::SCEV *first, *last; /* start and bound again */
-    llvm::CmpInst::Predicate predicate;
-    bool from_first = false; /* it holds for the start, too */
+    uint32_t start, next, step, bound; /* of what is counted; next: what is tested first, a step from the start */
+    const llvm::SCEV *first = nullptr, *last = nullptr; /* start and bound again; first null: not known so */
+    llvm::CmpInst::Predicate predicate, at_first;       /* at_first: of first and last */
+    bool from_first = false;                            /* it holds for the start, too */
     bool never_wraps = false;
+    uint32_t ends; /* 1 bit: what is counted comes to the bound without a wrap */
+
+    bool falls() const
+    {
+        return llvm::ICmpInst::isGT(predicate) || llvm::ICmpInst::isGE(predicate);
+    }
 };
+
+/* Of one loop. */
+constexpr size_t most_conditions = 4;
+using Conditions = llvm::SmallVector<Condition, most_conditions>;
 
 /* As struct tsl_access, in the making. */
 struct Access {
@@ -179,11 +189,17 @@ class Accesses
     LoopFacts loop_of(llvm::Loop *loop);
     void count(llvm::Loop &loop, LoopFacts &facts);
     bool count_by_evolution(llvm::Loop &loop, LoopFacts &facts);
-    bool count_by_condition(llvm::Loop &loop, LoopFacts &facts);
-    bool condition_of(llvm::Loop &loop, Condition &result);
+    bool count_by_condition(llvm::Loop &loop, Condition &condition, LoopFacts &facts);
+    bool count_by_conditions(llvm::Loop &loop, Conditions &conditions, LoopFacts &facts);
+    bool counted_of(llvm::Loop &loop, llvm::Value *tested, Condition &result);
+    void count_until(Condition &result);
+    bool condition_of(llvm::Loop &loop, llvm::ICmpInst &test, bool holds, Condition &result);
+    bool conditions_in(llvm::Loop &loop, llvm::Value *test, bool holds, Conditions &result);
+    bool conditions_of(llvm::Loop &loop, Conditions &result);
     uint32_t running(uint32_t index, const Condition &condition);
-    uint32_t ends(const Condition &condition, uint32_t bound, uint32_t step);
-    uint32_t most(const Condition &condition);
+    uint32_t wide(const Condition &condition, uint32_t node);
+    uint32_t never_wraps(const Condition &condition, uint32_t bound, uint32_t step);
+    uint32_t most(Condition &condition);
     uint32_t count_of(llvm::Loop &loop, const llvm::SCEV *taken);
     uint32_t lowest(uint32_t node, unsigned depth);
     bool is_size(uint32_t node);

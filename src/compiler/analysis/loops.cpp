@@ -6,6 +6,8 @@
  */
 #include "compiler/analysis/accesses.hpp"
 
+#include <llvm/IR/PatternMatch.h>
+
 namespace kc
 {
 
@@ -120,124 +122,233 @@ uint32_t Accesses::lowest(uint32_t node, unsigned steps)
     }
 }
 
-bool Accesses::condition_of(llvm::Loop &loop, Condition &result)
+namespace
 {
-    llvm::BasicBlock *latch = loop.getLoopLatch();
-    auto *branch =
-        latch && loop.isLoopExiting(latch) ? llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator()) : nullptr;
-    auto *test = branch && branch->isConditional() ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
-    unsigned bits = test && test->getOperand(0)->getType()->isIntegerTy()
-                        ? test->getOperand(0)->getType()->getIntegerBitWidth()
-                        : 0;
-    unsigned counted;
 
-    if (bits < 8 || legal_bits(bits) != bits)
-        return false;
-    result.predicate = branch->getSuccessor(0) == loop.getHeader() ? test->getPredicate() : test->getInversePredicate();
-    counted = evolution.isLoopInvariant(evolution.getSCEV(test->getOperand(0)), &loop);
-    if (counted)
-        result.predicate = llvm::CmpInst::getSwappedPredicate(result.predicate);
-    result.last = evolution.getSCEV(test->getOperand(1 - counted));
-    if (!evolution.isLoopInvariant(result.last, &loop))
-        return false;
-    result.bound = of(test->getOperand(1 - counted));
-    auto *next = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(test->getOperand(counted)));
+/* From one iteration that there is to the next. */
+bool wraps_never(const llvm::SCEVAddRecExpr &numbers, const Condition &condition)
+{
+    return llvm::CmpInst::isSigned(condition.predicate) ? numbers.hasNoSignedWrap() : numbers.hasNoUnsignedWrap();
+}
+
+} // namespace
+
+/* What the tested number is at first, what it is a step before, and the step. */
+bool Accesses::counted_of(llvm::Loop &loop, llvm::Value *tested, Condition &result)
+{
+    auto *next = llvm::dyn_cast<llvm::SCEVAddRecExpr>(evolution.getSCEV(tested));
 
     if (!next)
-        return condition_by_steps(loop, test->getOperand(counted), result);
+        return condition_by_steps(loop, tested, result);
     if (next->getLoop() != &loop || !next->isAffine())
         return false;
     result.first = evolution.getMinusSCEV(next->getStart(), next->getStepRecurrence(evolution));
     result.start = of(result.first);
+    result.next = of(next->getStart());
     result.step = of(next->getStepRecurrence(evolution));
     result.never_wraps =
-        llvm::CmpInst::isSigned(result.predicate) ? next->hasNoSignedWrap() : next->hasNoUnsignedWrap();
+        wraps_never(*next, result) &&
+        wraps_never(*llvm::cast<llvm::SCEVAddRecExpr>(evolution.getAddRecExpr(
+                        result.first, next->getStepRecurrence(evolution), &loop, llvm::SCEV::FlagAnyWrap)),
+                    result);
     return true;
+}
+
+/* One by one up or down until it is the bound: how far it is from the start counts instead. */
+void Accesses::count_until(Condition &result)
+{
+    bool rises = nodes.is_constant(result.step, 1);
+    unsigned bits = nodes.bits(result.step);
+    uint32_t zero = nodes.constant(bits, 0);
+
+    if (result.predicate != llvm::CmpInst::ICMP_NE || (!rises && !nodes.is_constant(result.step, -1)))
+        return;
+    result.bound = rises ? nodes.binary(TSL_NODE_SUB, result.bound, result.start)
+                         : nodes.binary(TSL_NODE_SUB, result.start, result.bound);
+    result.start = zero;
+    result.next = result.step = nodes.constant(bits, 1);
+    result.never_wraps = true;
+    result.predicate = llvm::CmpInst::ICMP_ULT;
+    result.ends = nodes.binary(TSL_NODE_NE, result.bound, zero);
+}
+
+/* What a comparison that is made in each iteration says of the next one, which there is only if it comes out as
+ * `holds`. False: nothing that counts. */
+bool Accesses::condition_of(llvm::Loop &loop, llvm::ICmpInst &test, bool holds, Condition &result)
+{
+    llvm::Type *type = test.getOperand(0)->getType();
+    unsigned bits = type->isIntegerTy() ? type->getIntegerBitWidth() : 0;
+    unsigned counted;
+
+    if (bits < 8 || legal_bits(bits) != bits)
+        return false;
+    result.predicate = holds ? test.getPredicate() : test.getInversePredicate();
+    counted = evolution.isLoopInvariant(evolution.getSCEV(test.getOperand(0)), &loop);
+    if (counted)
+        result.predicate = llvm::CmpInst::getSwappedPredicate(result.predicate);
+    result.last = evolution.getSCEV(test.getOperand(1 - counted));
+    if (!evolution.isLoopInvariant(result.last, &loop))
+        return false;
+    result.bound = of(test.getOperand(1 - counted));
+    result.ends = nodes.constant(1, 1);
+    result.at_first = result.predicate;
+    if (!counted_of(loop, test.getOperand(counted), result))
+        return false;
+    count_until(result);
+    return true;
+}
+
+/* Takes `a && b` apart. False: something that doesn't count decides, too. */
+bool Accesses::conditions_in(llvm::Loop &loop, llvm::Value *test, bool holds, Conditions &result)
+{
+    namespace match = llvm::PatternMatch;
+    llvm::Value *a, *b;
+
+    if (match::match(test, match::m_Not(match::m_Value(a))))
+        return conditions_in(loop, a, !holds, result);
+    if (holds ? match::match(test, match::m_LogicalAnd(match::m_Value(a), match::m_Value(b)))
+              : match::match(test, match::m_LogicalOr(match::m_Value(a), match::m_Value(b)))) {
+        bool all = conditions_in(loop, a, holds, result);
+
+        return conditions_in(loop, b, holds, result) && all;
+    }
+    auto *comparison = llvm::dyn_cast<llvm::ICmpInst>(test);
+    Condition one;
+
+    if (!comparison || result.size() == most_conditions || !condition_of(loop, *comparison, holds, one))
+        return false;
+    result.push_back(one);
+    return true;
+}
+
+/* Of all exits that each iteration comes by. False: the loop may end otherwise. */
+bool Accesses::conditions_of(llvm::Loop &loop, Conditions &result)
+{
+    llvm::SmallVector<llvm::BasicBlock *, 4> exiting;
+    llvm::BasicBlock *latch = loop.getLoopLatch();
+    bool all = latch != nullptr;
+
+    loop.getExitingBlocks(exiting);
+    for (llvm::BasicBlock *block : exiting) {
+        auto *branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+
+        all = latch && branch && dominators.dominates(block, latch) &&
+              conditions_in(loop, branch->getCondition(), loop.contains(branch->getSuccessor(0)), result) && all;
+    }
+    return all;
+}
+
+/* As the comparison takes it. */
+uint32_t Accesses::wide(const Condition &condition, uint32_t node)
+{
+    return llvm::CmpInst::isSigned(condition.predicate) ? nodes.sext(node, 64) : nodes.zext(node, 64);
 }
 
 /* Is the iteration of this counter one of those that there are? The first one is, whatever the condition says. */
 uint32_t Accesses::running(uint32_t index, const Condition &condition)
 {
-    uint32_t n = nodes.leaf(TSL_NODE_COUNTER, 64, index);
-    uint32_t there = nodes.binary(TSL_NODE_MUL, nodes.trunc(n, nodes.bits(condition.step)), condition.step);
+    uint32_t n = nodes.leaf(TSL_NODE_COUNTER, 64, index), first = nodes.binary(TSL_NODE_EQ, n, nodes.constant(64, 0));
+    uint32_t from = wide(condition, condition.from_first ? condition.start : condition.next);
+    uint32_t there =
+        nodes.binary(TSL_NODE_MUL, condition.from_first ? n : nodes.plus(n, -1), nodes.sext(condition.step, 64));
 
-    there = compare(condition.predicate, nodes.binary(TSL_NODE_ADD, there, condition.start), condition.bound);
-    if (condition.from_first)
-        return there;
-    return nodes.binary(TSL_NODE_OR, there, nodes.binary(TSL_NODE_EQ, n, nodes.constant(64, 0)));
+    there = nodes.binary(TSL_NODE_ADD, there, from);
+    there = compare(condition.predicate, there, wide(condition, condition.bound));
+    if (!condition.from_first)
+        there = nodes.binary(TSL_NODE_OR, there, first);
+    return nodes.select(condition.ends, there, nodes.constant(1, 1));
 }
 
-/* Doesn't what is counted wrap before it comes to the bound, of which nothing is beyond? bound, step: in 64 bits. */
-uint32_t Accesses::ends(const Condition &condition, uint32_t bound, uint32_t step)
+/* Doesn't what is counted wrap before it comes to the bound, of which nothing is beyond? bound, step: in 64 bits, of
+ * what is counted, or of its negative if it falls. */
+uint32_t Accesses::never_wraps(const Condition &condition, uint32_t bound, uint32_t step)
 {
-    bool is_signed = llvm::CmpInst::isSigned(condition.predicate);
+    bool is_signed = llvm::CmpInst::isSigned(condition.predicate), falls = condition.falls();
     unsigned bits = nodes.bits(condition.step);
     uint64_t beyond = bits == 64 && !is_signed ? 0 : UINT64_C(1) << (bits - is_signed);
 
     if (condition.never_wraps)
         return nodes.constant(1, 1);
-    return nodes.binary(is_signed ? TSL_NODE_SLE : TSL_NODE_ULE, bound,
+    if (falls)
+        beyond = is_signed ? beyond + 1 : 1;
+    return nodes.binary(is_signed || falls ? TSL_NODE_SLE : TSL_NODE_ULE, bound,
                         nodes.binary(TSL_NODE_SUB, nodes.constant(64, (int64_t)(beyond - 1)), nodes.plus(step, -1)));
 }
 
 /* (bound - lowest start + step - 1) / step iterations. Where the first one isn't asked for, it and as many as follow.
- */
-uint32_t Accesses::most(const Condition &condition)
+ * What falls is counted by its negative. Says when the condition ends the loop. */
+uint32_t Accesses::most(Condition &condition)
 {
-    bool is_signed = llvm::CmpInst::isSigned(condition.predicate);
-    uint32_t low = condition.start, lower, bound, step, span;
-    auto wide = [&](uint32_t node) { return is_signed ? nodes.sext(node, 64) : nodes.zext(node, 64); };
+    bool is_signed = llvm::CmpInst::isSigned(condition.predicate), falls = condition.falls();
+    auto upwards = [&](uint32_t node) {
+        return falls ? nodes.binary(TSL_NODE_SUB, nodes.constant(64, 0), node) : node;
+    };
+    uint32_t start = condition.from_first ? condition.start : condition.next, low, step, bound, span;
 
-    if (!condition.from_first)
-        low = nodes.binary(TSL_NODE_ADD, low, condition.step);
-    lower = lowest(low, 0);
-    low = wide(lower == no_node ? low : lower);
-    step = nodes.sext(condition.step, 64);
-    bound = wide(condition.bound);
+    low = falls ? no_node : lowest(start, 0);
+    start = upwards(wide(condition, start));
+    low = low == no_node ? start : wide(condition, low);
+    /* Of starts that wrap the first isn't the lowest. */
+    condition.ends =
+        nodes.binary(TSL_NODE_AND, condition.ends, nodes.binary(is_signed ? TSL_NODE_SLE : TSL_NODE_ULE, low, start));
+    step = upwards(nodes.sext(condition.step, 64));
+    bound = upwards(wide(condition, condition.bound));
     if (llvm::CmpInst::isNonStrictPredicate(condition.predicate))
         bound = nodes.plus(bound, 1);
-    bound = nodes.binary(is_signed ? TSL_NODE_SMAX : TSL_NODE_UMAX, bound, nodes.plus(low, condition.from_first));
+    bound =
+        nodes.binary(is_signed || falls ? TSL_NODE_SMAX : TSL_NODE_UMAX, bound, nodes.plus(low, condition.from_first));
+    condition.ends = nodes.binary(TSL_NODE_AND, condition.ends,
+                                  nodes.binary(TSL_NODE_AND, nodes.binary(TSL_NODE_SLT, nodes.constant(64, 0), step),
+                                               never_wraps(condition, bound, step)));
     span = nodes.plus(nodes.binary(TSL_NODE_ADD, nodes.binary(TSL_NODE_SUB, bound, low), step), -1);
     span = nodes.plus(nodes.binary(TSL_NODE_UDIV, span, step), !condition.from_first);
-    return nodes.select(nodes.binary(TSL_NODE_AND, nodes.binary(TSL_NODE_SLT, nodes.constant(64, 0), step),
-                                     ends(condition, bound, step)),
-                        span, nodes.unknown(64, "a loop goes backwards, or its numbers wrap"));
+    return nodes.select(condition.ends, span, nodes.unknown(64, "a loop goes the other way, or its numbers wrap"));
 }
 
-/* Upwards to a bound. */
-bool Accesses::count_by_condition(llvm::Loop &loop, LoopFacts &result)
+/* Upwards or downwards to a bound. */
+bool Accesses::count_by_condition(llvm::Loop &loop, Condition &condition, LoopFacts &result)
 {
-    Condition condition;
+    uint32_t count, goes_on;
 
-    if (!condition_of(loop, condition) || !llvm::CmpInst::isRelational(condition.predicate) ||
-        nodes.has_unknown(condition.start) || nodes.has_unknown(condition.step) || nodes.has_unknown(condition.bound))
+    if (!llvm::CmpInst::isRelational(condition.predicate) || nodes.has_unknown(condition.start) ||
+        nodes.has_unknown(condition.step) || nodes.has_unknown(condition.bound) ||
+        (condition.falls() && nodes.bits(condition.step) == 64))
         return false;
-    if (!llvm::ICmpInst::isLT(condition.predicate) && !llvm::ICmpInst::isLE(condition.predicate))
+    condition.from_first = condition.first && evolution.isLoopEntryGuardedByCond(&loop, condition.at_first,
+                                                                                 condition.first, condition.last);
+    count = most(condition);
+    if (nodes[count].op == TSL_NODE_UNKNOWN)
         return false;
-    condition.from_first =
-        evolution.isLoopEntryGuardedByCond(&loop, condition.predicate, condition.first, condition.last);
-    result.count = most(condition);
-    if (nodes[result.count].op == TSL_NODE_UNKNOWN)
-        return false;
-    result.running = running(result.index, condition);
-    result.exact = loop.getExitingBlock() != nullptr; /* nor does it end otherwise */
+    goes_on = running(result.index, condition);
+    result.count = result.count == no_node ? count : nodes.binary(TSL_NODE_UMIN, result.count, count);
+    result.running = result.running == no_node ? goes_on : nodes.binary(TSL_NODE_AND, result.running, goes_on);
     return true;
+}
+
+bool Accesses::count_by_conditions(llvm::Loop &loop, Conditions &conditions, LoopFacts &result)
+{
+    for (Condition &condition : conditions)
+        result.exact &= count_by_condition(loop, condition, result);
+    return result.count != no_node;
 }
 
 void Accesses::count(llvm::Loop &loop, LoopFacts &result)
 {
     bool known = count_by_evolution(loop, result);
+    Conditions conditions;
 
-    if (known && !nodes.has_ids(result.count))
+    if (known && result.exact && !nodes.has_ids(result.count))
         return;
-    LoopFacts other = {result.index, no_node, false, no_node};
-    Condition condition;
+    LoopFacts other = {result.index, no_node, conditions_of(loop, conditions), no_node};
 
     /* One by one the count itself says as much. */
-    if (known && (!condition_of(loop, condition) || nodes.is_constant(condition.step, 1)))
+    if (known && llvm::all_of(conditions, [&](const Condition &one) { return nodes.is_constant(one.step, 1); }))
         return;
-    if (count_by_condition(loop, other) && (other.exact || !result.exact))
-        result = other;
+    if (!count_by_conditions(loop, conditions, other) || (result.exact && !other.exact))
+        return;
+    if (known && !other.exact && !nodes.has_ids(result.count))
+        other.count = nodes.binary(TSL_NODE_UMIN, other.count, result.count);
+    result = other;
 }
 
 LoopFacts Accesses::loop_of(llvm::Loop *loop)

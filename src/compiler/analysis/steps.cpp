@@ -132,11 +132,14 @@ bool Accesses::condition_by_steps(llvm::Loop &loop, llvm::Value *tested, Conditi
         uint32_t further = nodes.constant(bits, 0);
         Steps steps;
 
-        if (!phi.getType()->isIntegerTy() || !find_steps(phi, bits, steps) || !is_further(tested, phi, bits, further) ||
-            further != steps.step)
+        if (!phi.getType()->isIntegerTy() || !find_steps(phi, bits, steps) || !is_further(tested, phi, bits, further))
             continue;
-        result.first = evolution.getTruncateOrNoop(evolution.getSCEV(steps.first), tested->getType());
         result.start = lower_bits(steps.first, bits);
+        result.next = nodes.binary(TSL_NODE_ADD, result.start, further);
+        if (further == steps.step)
+            result.first = evolution.getTruncateOrNoop(evolution.getSCEV(steps.first), tested->getType());
+        else
+            result.start = nodes.binary(TSL_NODE_SUB, result.next, steps.step);
         result.step = steps.step;
         return true;
     }
