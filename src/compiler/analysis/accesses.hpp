@@ -83,6 +83,12 @@ struct Condition {
     {
         return llvm::ICmpInst::isGT(predicate) || llvm::ICmpInst::isGE(predicate);
     }
+
+    /* Can iterations be told apart in the bits of what is counted? */
+    bool narrow() const
+    {
+        return from_first && !falls();
+    }
 };
 
 /* Of one loop. */
@@ -198,7 +204,10 @@ class Accesses
     bool conditions_of(llvm::Loop &loop, Conditions &result);
     uint32_t running(uint32_t index, const Condition &condition);
     uint32_t wide(const Condition &condition, uint32_t node);
-    uint32_t never_wraps(const Condition &condition, uint32_t bound, uint32_t step);
+    uint32_t largest(const Condition &condition);
+    uint32_t at_most(const Condition &condition, uint32_t a, uint32_t b);
+    uint32_t ids_fit(const Condition &condition, uint32_t start);
+    uint32_t lowest_start(Condition &condition);
     uint32_t most(Condition &condition);
     uint32_t count_of(llvm::Loop &loop, const llvm::SCEV *taken);
     uint32_t lowest(uint32_t node, unsigned depth);

@@ -247,62 +247,108 @@ uint32_t Accesses::wide(const Condition &condition, uint32_t node)
 /* Is the iteration of this counter one of those that there are? The first one is, whatever the condition says. */
 uint32_t Accesses::running(uint32_t index, const Condition &condition)
 {
-    uint32_t n = nodes.leaf(TSL_NODE_COUNTER, 64, index), first = nodes.binary(TSL_NODE_EQ, n, nodes.constant(64, 0));
-    uint32_t from = wide(condition, condition.from_first ? condition.start : condition.next);
-    uint32_t there =
-        nodes.binary(TSL_NODE_MUL, condition.from_first ? n : nodes.plus(n, -1), nodes.sext(condition.step, 64));
+    uint32_t never = nodes.opposite(condition.ends), n = nodes.leaf(TSL_NODE_COUNTER, 64, index), there;
 
-    there = nodes.binary(TSL_NODE_ADD, there, from);
+    if (condition.narrow()) {
+        there = nodes.binary(TSL_NODE_MUL, nodes.trunc(n, nodes.bits(condition.step)), condition.step);
+        return compare(condition.predicate, nodes.binary(TSL_NODE_ADD, there, condition.start), condition.bound);
+    }
+    there = nodes.binary(TSL_NODE_MUL, condition.from_first ? n : nodes.plus(n, -1), nodes.sext(condition.step, 64));
+    there = nodes.binary(TSL_NODE_ADD, there, wide(condition, condition.from_first ? condition.start : condition.next));
     there = compare(condition.predicate, there, wide(condition, condition.bound));
     if (!condition.from_first)
-        there = nodes.binary(TSL_NODE_OR, there, first);
-    return nodes.select(condition.ends, there, nodes.constant(1, 1));
+        there = nodes.binary(TSL_NODE_OR, there, nodes.binary(TSL_NODE_EQ, n, nodes.constant(64, 0)));
+    return nodes.binary(TSL_NODE_OR, never, there);
 }
 
-/* Doesn't what is counted wrap before it comes to the bound, of which nothing is beyond? bound, step: in 64 bits, of
- * what is counted, or of its negative if it falls. */
-uint32_t Accesses::never_wraps(const Condition &condition, uint32_t bound, uint32_t step)
+/* The largest number of which what is counted is one, in 64 bits; or its negative, if it falls. */
+uint32_t Accesses::largest(const Condition &condition)
 {
-    bool is_signed = llvm::CmpInst::isSigned(condition.predicate), falls = condition.falls();
+    bool is_signed = llvm::CmpInst::isSigned(condition.predicate);
     unsigned bits = nodes.bits(condition.step);
     uint64_t beyond = bits == 64 && !is_signed ? 0 : UINT64_C(1) << (bits - is_signed);
 
-    if (condition.never_wraps)
-        return nodes.constant(1, 1);
-    if (falls)
+    if (condition.falls())
         beyond = is_signed ? beyond + 1 : 1;
-    return nodes.binary(is_signed || falls ? TSL_NODE_SLE : TSL_NODE_ULE, bound,
-                        nodes.binary(TSL_NODE_SUB, nodes.constant(64, (int64_t)(beyond - 1)), nodes.plus(step, -1)));
+    return nodes.constant(64, (int64_t)(beyond - 1));
+}
+
+uint32_t Accesses::at_most(const Condition &condition, uint32_t a, uint32_t b)
+{
+    bool is_signed = llvm::CmpInst::isSigned(condition.predicate) || condition.falls();
+
+    return nodes.binary(is_signed ? TSL_NODE_SLE : TSL_NODE_ULE, a, b);
+}
+
+/* Do ids that are cut to fewer bits grow all the same? no_node: it isn't that simple. */
+uint32_t Accesses::ids_fit(const Condition &condition, uint32_t start)
+{
+    unsigned bits = nodes.bits(start);
+    tsl_node node = nodes[start];
+    uint32_t most;
+
+    while (node.op == TSL_NODE_ZEXT || node.op == TSL_NODE_SEXT || node.op == TSL_NODE_TRUNC) {
+        bits = nodes.bits(node.a) < bits ? nodes.bits(node.a) : bits;
+        node = nodes[node.a];
+    }
+    if (node.op == TSL_NODE_GLOBAL_ID)
+        most = nodes.binary(TSL_NODE_ADD, nodes.leaf(TSL_NODE_GLOBAL_OFFSET, 64, node.a),
+                            nodes.leaf(TSL_NODE_GLOBAL_SIZE, 64, node.a));
+    else if (node.op == TSL_NODE_LOCAL_ID || node.op == TSL_NODE_GROUP_ID)
+        most = nodes.leaf(node.op == TSL_NODE_LOCAL_ID ? TSL_NODE_LOCAL_SIZE : TSL_NODE_NUM_GROUPS, 64, node.a);
+    else
+        return no_node;
+    bits = bits < nodes.bits(condition.step) ? bits : nodes.bits(condition.step);
+    return bits < 32 ? no_node : at_most(condition, most, nodes.constant(64, INT64_C(1) << 31));
+}
+
+/* What the first work-items begin with, in 64 bits; of numbers that fall, what each does. Where starts wrap, the first
+ * one isn't the lowest: then the condition doesn't end the loop. */
+uint32_t Accesses::lowest_start(Condition &condition)
+{
+    uint32_t start = condition.from_first ? condition.start : condition.next, low, grows;
+
+    low = condition.falls() ? no_node : lowest(start, 0);
+    if (low == no_node || low == start)
+        return wide(condition, start);
+    grows = ids_fit(condition, start);
+    if (grows == no_node)
+        grows = at_most(condition, wide(condition, low), wide(condition, start));
+    condition.ends = nodes.binary(TSL_NODE_AND, condition.ends, grows);
+    return wide(condition, low);
 }
 
 /* (bound - lowest start + step - 1) / step iterations. Where the first one isn't asked for, it and as many as follow.
  * What falls is counted by its negative. Says when the condition ends the loop. */
 uint32_t Accesses::most(Condition &condition)
 {
-    bool is_signed = llvm::CmpInst::isSigned(condition.predicate), falls = condition.falls();
+    bool falls = condition.falls();
     auto upwards = [&](uint32_t node) {
         return falls ? nodes.binary(TSL_NODE_SUB, nodes.constant(64, 0), node) : node;
     };
-    uint32_t start = condition.from_first ? condition.start : condition.next, low, step, bound, span;
+    uint32_t low = upwards(lowest_start(condition)), step = upwards(nodes.sext(condition.step, 64)),
+             bound = upwards(wide(condition, condition.bound)), last = largest(condition), span, beyond;
+    uint32_t unknown = nodes.unknown(64, "a loop goes the other way, or its numbers wrap");
 
-    low = falls ? no_node : lowest(start, 0);
-    start = upwards(wide(condition, start));
-    low = low == no_node ? start : wide(condition, low);
-    /* Of starts that wrap the first isn't the lowest. */
-    condition.ends =
-        nodes.binary(TSL_NODE_AND, condition.ends, nodes.binary(is_signed ? TSL_NODE_SLE : TSL_NODE_ULE, low, start));
-    step = upwards(nodes.sext(condition.step, 64));
-    bound = upwards(wide(condition, condition.bound));
     if (llvm::CmpInst::isNonStrictPredicate(condition.predicate))
         bound = nodes.plus(bound, 1);
-    bound =
-        nodes.binary(is_signed || falls ? TSL_NODE_SMAX : TSL_NODE_UMAX, bound, nodes.plus(low, condition.from_first));
-    condition.ends = nodes.binary(TSL_NODE_AND, condition.ends,
-                                  nodes.binary(TSL_NODE_AND, nodes.binary(TSL_NODE_SLT, nodes.constant(64, 0), step),
-                                               never_wraps(condition, bound, step)));
+    bound = nodes.binary(llvm::CmpInst::isSigned(condition.predicate) || falls ? TSL_NODE_SMAX : TSL_NODE_UMAX, bound,
+                         nodes.plus(low, condition.from_first));
+    condition.ends =
+        nodes.binary(TSL_NODE_AND, condition.ends, nodes.binary(TSL_NODE_SLT, nodes.constant(64, 0), step));
+    if (!condition.never_wraps)
+        condition.ends =
+            nodes.binary(TSL_NODE_AND, condition.ends,
+                         at_most(condition, bound, nodes.binary(TSL_NODE_SUB, last, nodes.plus(step, -1))));
     span = nodes.plus(nodes.binary(TSL_NODE_ADD, nodes.binary(TSL_NODE_SUB, bound, low), step), -1);
     span = nodes.plus(nodes.binary(TSL_NODE_UDIV, span, step), !condition.from_first);
-    return nodes.select(condition.ends, span, nodes.unknown(64, "a loop goes the other way, or its numbers wrap"));
+    if (condition.narrow() && nodes.bits(condition.step) < 64) {
+        /* Iterations that others have, but this work-item hasn't, may wrap. */
+        beyond = nodes.binary(TSL_NODE_ADD, bound, nodes.binary(TSL_NODE_SUB, bound, low));
+        span = nodes.select(at_most(condition, nodes.binary(TSL_NODE_ADD, beyond, step), last), span,
+                            nodes.binary(TSL_NODE_UMIN, span, unknown));
+    }
+    return nodes.select(condition.ends, span, unknown);
 }
 
 /* Upwards or downwards to a bound. */
