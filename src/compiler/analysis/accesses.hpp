@@ -77,17 +77,12 @@ struct Condition {
     llvm::CmpInst::Predicate predicate, at_first;       /* at_first: of first and last */
     bool from_first = false;                            /* it holds for the start, too */
     bool never_wraps = false;
-    uint32_t ends; /* 1 bit: what is counted comes to the bound without a wrap */
+    bool narrow = false; /* iterations are told apart in the bits of what is counted */
+    uint32_t ends;       /* 1 bit: what is counted comes to the bound without a wrap */
 
     bool falls() const
     {
         return llvm::ICmpInst::isGT(predicate) || llvm::ICmpInst::isGE(predicate);
-    }
-
-    /* Can iterations be told apart in the bits of what is counted? */
-    bool narrow() const
-    {
-        return from_first && !falls();
     }
 };
 

@@ -249,7 +249,7 @@ uint32_t Accesses::running(uint32_t index, const Condition &condition)
 {
     uint32_t never = nodes.opposite(condition.ends), n = nodes.leaf(TSL_NODE_COUNTER, 64, index), there;
 
-    if (condition.narrow()) {
+    if (condition.narrow) {
         there = nodes.binary(TSL_NODE_MUL, nodes.trunc(n, nodes.bits(condition.step)), condition.step);
         return compare(condition.predicate, nodes.binary(TSL_NODE_ADD, there, condition.start), condition.bound);
     }
@@ -294,8 +294,10 @@ uint32_t Accesses::ids_fit(const Condition &condition, uint32_t start)
     if (node.op == TSL_NODE_GLOBAL_ID)
         most = nodes.binary(TSL_NODE_ADD, nodes.leaf(TSL_NODE_GLOBAL_OFFSET, 64, node.a),
                             nodes.leaf(TSL_NODE_GLOBAL_SIZE, 64, node.a));
-    else if (node.op == TSL_NODE_LOCAL_ID || node.op == TSL_NODE_GROUP_ID)
-        most = nodes.leaf(node.op == TSL_NODE_LOCAL_ID ? TSL_NODE_LOCAL_SIZE : TSL_NODE_NUM_GROUPS, 64, node.a);
+    else if (node.op == TSL_NODE_GROUP_ID)
+        most = nodes.leaf(TSL_NODE_NUM_GROUPS, 64, node.a);
+    else if (node.op == TSL_NODE_LOCAL_ID)
+        most = nodes.constant(64, 0); /* no group is that large */
     else
         return no_node;
     bits = bits < nodes.bits(condition.step) ? bits : nodes.bits(condition.step);
@@ -342,7 +344,8 @@ uint32_t Accesses::most(Condition &condition)
                          at_most(condition, bound, nodes.binary(TSL_NODE_SUB, last, nodes.plus(step, -1))));
     span = nodes.plus(nodes.binary(TSL_NODE_ADD, nodes.binary(TSL_NODE_SUB, bound, low), step), -1);
     span = nodes.plus(nodes.binary(TSL_NODE_UDIV, span, step), !condition.from_first);
-    if (condition.narrow() && nodes.bits(condition.step) < 64) {
+    condition.narrow = condition.from_first && !falls && !nodes.is_true(condition.ends);
+    if (condition.narrow && nodes.bits(condition.step) < 64) {
         /* Iterations that others have, but this work-item hasn't, may wrap. */
         beyond = nodes.binary(TSL_NODE_ADD, bound, nodes.binary(TSL_NODE_SUB, bound, low));
         span = nodes.select(at_most(condition, nodes.binary(TSL_NODE_ADD, beyond, step), last), span,
