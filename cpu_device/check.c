@@ -51,6 +51,20 @@ static bool set_covers(const struct tsl_byte_set *set, uint64_t begin, uint64_t 
     return true;
 }
 
+/* Marks are of bytes that are claimed, so those that have them need not be looked up again. */
+static bool has_marks(const struct cpu_checked *argument, uint64_t offset, uint64_t size, uint8_t marks)
+{
+    const uint64_t end = offset + size;
+
+    for (uint64_t at = offset; at < end; at = cpu_shadow_next(at)) {
+        const uint64_t wanted = cpu_shadow_spread(marks, at, end);
+
+        if (~atomic_load_explicit(&argument->shadow[at / 8], memory_order_relaxed) & wanted)
+            return false;
+    }
+    return true;
+}
+
 /* The first byte of the set that was not stored; false: all were. */
 static bool find_unstored(const struct cpu_checked *argument, const struct tsl_byte_set *sure, uint64_t *byte)
 {
@@ -59,6 +73,8 @@ static bool find_unstored(const struct cpu_checked *argument, const struct tsl_b
         for (uint64_t i = 0; i < box->count[0] * box->count[1]; i++) {
             const uint64_t row = box->offset + i % box->count[0] * box->stride[0] + i / box->count[0] * box->stride[1];
 
+            if (row + box->width <= argument->size && has_marks(argument, row, box->width, CPU_SHADOW_STORED))
+                continue;
             for (*byte = row; *byte < row + box->width; (*byte)++)
                 if (*byte >= argument->size || !(cpu_shadow_marks(argument, *byte) & CPU_SHADOW_STORED))
                     return true;
@@ -103,20 +119,17 @@ static uint8_t marks_of(uint32_t kind)
     return in_half ? (uint8_t)(marks << CPU_SHADOW_IN_HALF) : marks;
 }
 
+/* What other threads mark meanwhile stays. */
 static void add_marks(const struct cpu_checked *argument, uint64_t offset, uint64_t size, uint8_t marks)
 {
-    for (uint64_t i = offset; i < offset + size; i++)
-        if ((cpu_shadow_marks(argument, i) & marks) != marks)
-            atomic_fetch_or_explicit(&argument->shadow[i], marks, memory_order_relaxed);
-}
+    const uint64_t end = offset + size;
 
-/* Marks are of bytes that are claimed, so those that have them need not be looked up again. */
-static bool has_marks(const struct cpu_checked *argument, uint64_t offset, uint64_t size, uint8_t marks)
-{
-    for (uint64_t i = offset; i < offset + size; i++)
-        if ((cpu_shadow_marks(argument, i) & marks) != marks)
-            return false;
-    return true;
+    for (uint64_t at = offset; at < end; at = cpu_shadow_next(at)) {
+        const uint64_t added = cpu_shadow_spread(marks, at, end);
+
+        if (~atomic_load_explicit(&argument->shadow[at / 8], memory_order_relaxed) & added)
+            atomic_fetch_or_explicit(&argument->shadow[at / 8], added, memory_order_relaxed);
+    }
 }
 
 void cpu_check_access(const struct tsl_wg_launch *wg, const void *address, uint64_t size, uint32_t kind, uint32_t line)
@@ -215,7 +228,7 @@ static bool make_shadows(struct cpu_check *check)
 
         if (!argument->begin)
             continue;
-        argument->shadow = calloc(argument->size + 1, 1);
+        argument->shadow = calloc(argument->size / 8 + 1, sizeof(*argument->shadow));
         if (!argument->shadow)
             return false;
     }

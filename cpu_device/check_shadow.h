@@ -20,8 +20,8 @@
 struct cpu_checked {
     const char *begin; /* NULL: the argument is none, or is shared virtual memory, of which anything may be touched */
     uint64_t size;     /* bytes */
-    _Atomic uint8_t *shadow; /* a byte of marks for each; NULL where begin is */
-    uint64_t sampler;        /* of a sampler: what kernels see */
+    _Atomic uint64_t *shadow; /* a byte of marks for each, eight in a word; NULL where begin is */
+    uint64_t sampler;         /* of a sampler: what kernels see */
 };
 
 struct cpu_check {
@@ -41,7 +41,21 @@ struct cpu_check {
 
 static inline uint8_t cpu_shadow_marks(const struct cpu_checked *argument, uint64_t byte)
 {
-    return atomic_load_explicit(&argument->shadow[byte], memory_order_relaxed);
+    return (uint8_t)(atomic_load_explicit(&argument->shadow[byte / 8], memory_order_relaxed) >> byte % 8 * 8);
+}
+
+/* The marks of each of the bytes [at, end) that are in the first one's word, as they lie in it. */
+static inline uint64_t cpu_shadow_spread(uint8_t marks, uint64_t at, uint64_t end)
+{
+    const uint64_t first = at % 8, n = end - at < 8 - first ? end - at : 8 - first;
+
+    return UINT64_C(0x0101010101010101) * marks >> (64 - 8 * n) << 8 * first;
+}
+
+/* The first byte of the next word. */
+static inline uint64_t cpu_shadow_next(uint64_t at)
+{
+    return (at | 7) + 1;
 }
 
 /* The argument's name, "?" where it isn't known. */

@@ -80,7 +80,8 @@ static uint64_t turn(const struct cpu_checked *argument, const struct tsl_byte_b
             if (((marks & CPU_SHADOW_COUNTED) != 0) == on)
                 continue;
             n++;
-            atomic_store_explicit(&argument->shadow[at], marks ^ CPU_SHADOW_COUNTED, memory_order_relaxed);
+            atomic_fetch_xor_explicit(&argument->shadow[at / 8], cpu_shadow_spread(CPU_SHADOW_COUNTED, at, at + 1),
+                                      memory_order_relaxed);
         }
     }
     return n;
