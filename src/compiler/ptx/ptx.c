@@ -3,9 +3,11 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/middle/link.h"
 #include "compiler/middle/relaxed_math.h"
+#include "compiler/ptx/byte_order.h"
 #include "compiler/ptx/carried_products.h"
 #include "compiler/ptx/elements.h"
 #include "compiler/ptx/narrow_vectors.h"
+#include "compiler/ptx/remainders.h"
 #include "compiler/ptx/rotations.h"
 #include "compiler/ptx/sign_bits.h"
 #include "compiler/support/llvm.h"
@@ -448,6 +450,8 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
         return false;
     if (!part_vectors(request, log))
         return false;
+    kc_order_bytes(request->module);
+    kc_hide_remainders(request->module);
     kc_keep_bits(request->module);
     kc_carry_products(request->module);
     kc_relaxed_math(request->module);

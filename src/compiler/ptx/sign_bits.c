@@ -3,13 +3,16 @@
 #include <stdint.h>
 #include <string.h>
 
-#define FABS "llvm.fabs"
-
-static bool is_fabs(LLVMValueRef at)
+static bool calls(LLVMValueRef at, const char *name)
 {
     LLVMValueRef callee = kc_callee(at);
 
-    return callee && LLVMGetIntrinsicID(callee) == LLVMLookupIntrinsicID(FABS, sizeof(FABS) - 1);
+    return callee && LLVMGetIntrinsicID(callee) == LLVMLookupIntrinsicID(name, strlen(name));
+}
+
+static bool is_fabs(LLVMValueRef at)
+{
+    return calls(at, "llvm.fabs");
 }
 
 /* Bits of an element of a float, a double, or a vector of these; else 0. */
@@ -114,10 +117,33 @@ static void replace(LLVMBuilderRef builder, LLVMValueRef at)
     LLVMInstructionEraseFromParent(at);
 }
 
+/* LLVM's back end makes four instructions of copysign. Of a double's halves one has the sign. */
+static void copy_sign(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    static const char *const texts[2] = {
+        "lop3.b32 $0, $1, $2, 0x80000000, 0xd8;",
+        "{ .reg .b32 a, b, c, d; mov.b64 {a, b}, $1; mov.b64 {c, d}, $2; lop3.b32 b, b, d, 0x80000000, 0xd8; "
+        "mov.b64 $0, {a, b}; }"};
+    LLVMTypeRef type = LLVMTypeOf(at);
+    bool is_double = width_of(type) == 64;
+    LLVMTypeRef bits = LLVMIntTypeInContext(LLVMGetTypeContext(type), width_of(type));
+    LLVMValueRef operands[2];
+
+    LLVMPositionBuilderBefore(builder, at);
+    for (unsigned i = 0; i < 2; i++)
+        operands[i] = LLVMBuildBitCast(builder, LLVMGetOperand(at, i), bits, "");
+    operands[0] = kc_arithmetic(builder, texts[is_double], is_double ? "=l,l,l" : "=r,r,r", operands, 2);
+    LLVMReplaceAllUsesWith(at, LLVMBuildBitCast(builder, operands[0], type, ""));
+    LLVMInstructionEraseFromParent(at);
+}
+
 static void keep(LLVMBuilderRef builder, LLVMValueRef at)
 {
     if ((LLVMGetInstructionOpcode(at) == LLVMFNeg || is_fabs(at)) && width_of(LLVMTypeOf(at)) && is_seen(at))
         replace(builder, at);
+    else if (calls(at, "llvm.copysign") && width_of(LLVMTypeOf(at)) &&
+             LLVMGetTypeKind(LLVMTypeOf(at)) != LLVMVectorTypeKind)
+        copy_sign(builder, at);
 }
 
 void kc_keep_bits(LLVMModuleRef module)
