@@ -253,14 +253,14 @@ static void tables_of_addresses_are_assembled(void **state)
 }
 
 /* OpenCL C 3.0, 7.4: divisions and roots of a program may be wrong by some ulps, unless it says otherwise. Functions
- * that are made of such count on right ones. */
+ * that are made of such count on right ones, but for smoothstep (an absolute error of 1e-5). */
 static void divisions_and_roots_are_as_exact_as_asked(void **state)
 {
     static const char own[] = "kernel void f(global float *x, global float2 *y, global double *z) {\n"
                               "  x[0] = x[1] / x[2]; x[3] = 1 / x[4]; x[5] = sqrt(x[6]); y[0] = sqrt(y[1]) / y[2];\n"
                               "  z[0] = z[1] / z[2] + sqrt(z[3]);\n"
                               "}\n";
-    static const char functions[] = "kernel void f(global float *x) { x[0] = smoothstep(x[1], x[2], x[3]); }\n";
+    static const char functions[] = "kernel void f(global float *x) { x[0] = rootn(x[1], (int)x[2]); }\n";
     static const char exact[] = "-cl-fp32-correctly-rounded-divide-sqrt";
 
     (void)state;
@@ -487,6 +487,42 @@ static void integers_have_their_instructions(void **state)
     assert_int_equal(n_times(turn, "", "bra"), 0);
 }
 
+/* `x % n + i` in a loop is no division, product and difference. */
+static void remainders_are_left_to_the_hardware(void **state)
+{
+    static const char text[] =
+        "kernel void f(global uint *x, uint n) { for (uint i = 0; i < n; i++) x[0] = x[0] % (n & x[1]) + i; }\n"
+        "kernel void g(global long *x, uint n) { for (uint i = 0; i < n; i++) x[0] = x[0] % (n & x[1]) + i; }\n";
+
+    (void)state;
+    assert_int_equal(n_times(text, "", "div."), 0);
+    assert_int_not_equal(n_times(text, "", "rem.s64"), 0);
+}
+
+/* Functions that the back end would make of branches, selections and shifts. */
+static void short_functions_are_short(void **state)
+{
+    static const char text[] =
+        "kernel void f(global float *x, global double *y, global int *n) {\n"
+        "  x[0] = round(x[1]); x[2] = copysign(x[3], x[4]); x[5] = clamp(x[6], x[7], x[8]); x[9] = maxmag(x[10], "
+        "x[11]);\n"
+        "  y[0] = copysign(y[1], y[2]); x[12] = smoothstep(x[13], x[14], x[15]); n[0] = mad_hi(n[1], n[2], n[3]);\n"
+        "}\n";
+    static const char bytes[] =
+        "kernel void f(global uchar4 *b, global uchar16 *c) {\n"
+        "  b[0] = b[1].wzyx; b[2] = shuffle2(b[3], b[4], (uchar4)(1, 4, 0, 6)); c[0] = c[1].s3210765432109876;\n"
+        "}\n";
+
+    (void)state;
+    assert_int_equal(n_times(text, "", "bra"), 0);
+    assert_int_equal(n_times(text, "", "lop3.b32"), 3);
+    assert_int_equal(n_times(text, "", "setp"), 1); /* maxmag */
+    assert_int_equal(n_times(text, "", "div.full.f32"), 1);
+    assert_int_equal(n_times(text, "", "mul.hi.s32") + n_times(text, "", "mad.hi.s32"), 1);
+    assert_int_equal(n_times(bytes, "", "bfe") + n_times(bytes, "", "bfi"), 0);
+    assert_int_not_equal(n_times(bytes, "", "prmt.b32"), 0);
+}
+
 /* What a known mask gives is moved; what an unknown one gives is chosen from registers. */
 static void shuffles_stay_in_registers(void **state)
 {
@@ -609,6 +645,8 @@ int main(void)
         cmocka_unit_test(halves_are_converted_by_instructions),
         cmocka_unit_test(conversions_are_instructions),
         cmocka_unit_test(integers_have_their_instructions),
+        cmocka_unit_test(remainders_are_left_to_the_hardware),
+        cmocka_unit_test(short_functions_are_short),
         cmocka_unit_test(shuffles_stay_in_registers),
         cmocka_unit_test(approximations_are_instructions),
         cmocka_unit_test(options_gain),

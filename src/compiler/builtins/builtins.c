@@ -58,12 +58,16 @@ void kc_builtins_neutralise(LLVMModuleRef module)
     }
 }
 
-/* rsqrt(), for which the compiler may use an estimate (compiler/cpu/estimated_roots.h). */
+/* rsqrt(), for which the compiler may use an estimate (compiler/cpu/estimated_roots.h), and smoothstep(), whose
+ * quotient may be as wrong as a program's own. */
 static bool may_be_wrong(LLVMValueRef function)
 {
-    static const char name[] = "_Z5rsqrt";
+    static const char *const names[] = {"_Z5rsqrt", "_Z10smoothstep"};
 
-    return strncmp(kc_name(function), name, sizeof(name) - 1) == 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(kc_name(function), names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
 }
 
 /* Functions made of several operations rely on each of these: none may have the error that a program's own may have

@@ -173,6 +173,19 @@ NORMALIZE(2, "clc._Z9normalizeDv2_f")
 NORMALIZE(3, "clc._Z9normalizeDv3_f")
 NORMALIZE(4, "clc._Z9normalizeDv4_f")
 
+/* 4 ulps. The larger one is brought near 1 by a power of 16. Taken as bits infinity is larger than
+ * all numbers, and NaN larger still: infinity counts where it is the smaller one, too. */
+float OVERLOADABLE hypot(float x, float y)
+{
+    uint a = as_uint(fabs(x)), b = as_uint(fabs(y)), large = max(a, b), small = min(a, b);
+    uint power = large & 0xfe000000;
+    float by = as_float(0x7e800000 - power), u = as_float(large) * by, v = as_float(small) * by;
+    float size = __nvvm_sqrt_approx_ftz_f(fma(u, u, v * v)) * as_float(power | 0x800000);
+
+    size = as_float(small) == 0 ? as_float(large) : size;
+    return as_float(small) == INFINITY ? INFINITY : size;
+}
+
 /* ---- Of vectors ----------------------------------------------------------------------------------------------------
  */
 
@@ -194,6 +207,9 @@ EACH_INTEGER_SIZE(float)
 #define NAME powr
 EACH_SIZE(SIZE_2, float)
 EACH_SIZE(SIZE_2, double)
+#undef NAME
+#define NAME hypot
+EACH_SIZE(SIZE_2, float)
 #undef NAME
 #define NAME atan2pi
 EACH_SIZE(SIZE_2, float)

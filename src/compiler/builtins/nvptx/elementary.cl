@@ -108,13 +108,19 @@ float OVERLOADABLE cosh(float x)
     return e + divide(0.25f, e);
 }
 
+/* Up to where the result is larger than 2, as e is, by a polynomial: a branch, because both sides are long. */
 float OVERLOADABLE sinh(float x)
 {
-    float size = fabs(x), e = half_exponential(size), u = x * x;
-    float p = fma(fma(fma(fma(2.59754909e-8f, u, 2.75389577e-6f), u, 0.000198414184f), u, 0.00833333291f), u, 0.166666667f);
+    float size = fabs(x);
 
-    /* Up to where the result is larger than 2, as e is. */
-    return size < 1.5f ? fma(x * u, p, x) : copysign(e - divide(0.25f, e), x);
+    if (size < 1.5f) {
+        float u = x * x;
+        float p = fma(fma(fma(2.59754909e-8f, u, 2.75389577e-6f), u, 0.000198414184f), u, 0.00833333291f);
+
+        return fma(x * u, fma(p, u, 0.166666667f), x);
+    }
+    size = half_exponential(size);
+    return copysign(fma(__nvvm_rcp_approx_ftz_f(size), -0.25f, size), x);
 }
 
 float OVERLOADABLE tanh(float x)

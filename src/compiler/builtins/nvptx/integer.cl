@@ -16,23 +16,39 @@
  */
 
 /* LLVM's, by names: Clang takes long long for 128 bits here. */
+int product_s32(int x, int y) __asm("llvm.nvvm.mulhi.i");
+uint product_u32(uint x, uint y) __asm("llvm.nvvm.mulhi.ui");
 long product_s64(long x, long y) __asm("llvm.nvvm.mulhi.ll");
 ulong product_u64(ulong x, ulong y) __asm("llvm.nvvm.mulhi.ull");
 
-#define NAME mul_hi
-long OVERLOADABLE mul_hi(long x, long y)
-{
-    return product_s64(x, y);
-}
-
-ulong OVERLOADABLE mul_hi(ulong x, ulong y)
-{
-    return product_u64(x, y);
-}
-
-EACH_SIZE(SIZE_2, long)
-EACH_SIZE(SIZE_2, ulong)
-#undef NAME
+#define PRODUCT(T, HIGH)                             \
+    T OVERLOADABLE mul_hi(T x, T y)                  \
+    {                                                \
+        return HIGH(x, y);                           \
+    }                                                \
+    T OVERLOADABLE mad_hi(T x, T y, T z)             \
+    {                                                \
+        return HIGH(x, y) + z;                       \
+    }
+#define MUL_HI(I) mul_hi(x.s##I, y.s##I)
+#define MAD_HI(I) mad_hi(x.s##I, y.s##I, z.s##I)
+#define PRODUCT_SIZE(T, N)                           \
+    T OVERLOADABLE mul_hi(T x, T y)                  \
+    {                                                \
+        return (T)(COMPONENTS_##N(MUL_HI));          \
+    }                                                \
+    T OVERLOADABLE mad_hi(T x, T y, T z)             \
+    {                                                \
+        return (T)(COMPONENTS_##N(MAD_HI));          \
+    }
+PRODUCT(int, product_s32)
+PRODUCT(uint, product_u32)
+PRODUCT(long, product_s64)
+PRODUCT(ulong, product_u64)
+EACH_SIZE(PRODUCT_SIZE, int)
+EACH_SIZE(PRODUCT_SIZE, uint)
+EACH_SIZE(PRODUCT_SIZE, long)
+EACH_SIZE(PRODUCT_SIZE, ulong)
 
 /* ---- Absolute differences ------------------------------------------------------------------------------------------
  */

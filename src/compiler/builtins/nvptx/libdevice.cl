@@ -30,10 +30,12 @@
 OF_BOTH(sin)
 OF_BOTH(cos)
 OF_BOTH(tan)
+OF_BOTH(sinpi)
+OF_BOTH(cospi)
 OF_BOTH(asin)
 OF_BOTH(acos)
 OF_BOTH(atan)
-OF_BOTH(sinh)
+OF_DOUBLE(sinh)
 OF_BOTH(cosh)
 OF_BOTH(tanh)
 OF_BOTH(asinh)
@@ -53,7 +55,7 @@ OF_BOTH(erfc)
 OF_BOTH(tgamma)
 OF_BOTH(lgamma)
 OF_DOUBLE_2(atan2)
-OF_BOTH_2(hypot)
+OF_DOUBLE_2(hypot)
 OF_BOTH_2(fmod)
 OF_BOTH_2(remainder)
 OF_BOTH_2(pow)
@@ -109,6 +111,14 @@ EACH_SIZE(SIZE_1, double)
 EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, double)
 #undef NAME
+#define NAME sinpi
+EACH_SIZE(SIZE_1, float)
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME cospi
+EACH_SIZE(SIZE_1, float)
+EACH_SIZE(SIZE_1, double)
+#undef NAME
 #define NAME asin
 EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, double)
@@ -122,7 +132,6 @@ EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, double)
 #undef NAME
 #define NAME sinh
-EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, double)
 #undef NAME
 #define NAME cosh
@@ -201,7 +210,6 @@ EACH_SIZE(SIZE_1, double)
 EACH_SIZE(SIZE_2, double)
 #undef NAME
 #define NAME hypot
-EACH_SIZE(SIZE_2, float)
 EACH_SIZE(SIZE_2, double)
 #undef NAME
 #define NAME fmod
