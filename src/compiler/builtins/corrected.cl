@@ -206,8 +206,16 @@ float OVERLOADABLE exp2(float x)
     return exponential((y - (magic - MAGIC)) * 0.693147180559945309f, magic);
 }
 
+float OVERLOADABLE exp10(float x)
+{
+    float y = within(x, -46.0f, 39.0f), magic = fma(y, 3.32192809488736235f, MAGIC), n = magic - MAGIC;
+
+    return exponential(fma(n, -4.60503898e-06f, fma(n, -0.301025391f, y)) * 2.30258509299404568f, magic);
+}
+
 VECTORS_1(float, exp)
 VECTORS_1(float, exp2)
+VECTORS_1(float, exp10)
 
 /* ---- Neighbours --------------------------------------------------------------------------------------------------- */
 
@@ -228,78 +236,60 @@ VECTORS_2(float, float, nextafter)
 
 /* ---- Remainders --------------------------------------------------------------------------------------------------- */
 
-/* A positive number as mantissa * 2^exponent, with 24 bits. */
-static inline ulong mantissa_of(float x, int *exponent)
-{
-    uint bits = as_uint(x);
-    uint mantissa = bits & 0x7fffff;
-    int shift;
+#define QUOTIENT(X, Y) ((X) / (Y))
+#include "modulo.h"
 
-    *exponent = (int)(bits >> 23) - 150;
-    if (*exponent > -150)
-        return mantissa | 0x800000;
-    shift = (int)clz(mantissa) - 8;
-    *exponent = -149 - shift;
-    return mantissa << shift;
+/* Of a positive number, from 1 on; less for a subnormal one. */
+static inline int exponent_of(float x)
+{
+    return x < FLT_MIN ? (int)(as_uint(x * 0x1p24f) >> 23) - 24 : (int)(as_uint(x) >> 23);
 }
 
-/* x modulo y, both positive and finite, exactly; *quotient: its lowest bits. Takes forty bits of the quotient at a
- * time. */
+/* x modulo y, both positive, exactly; *quotient: its lowest bits. Of a quotient that isn't small a loop computes 19 bits at
+ * a time, from the highest on, by y times powers of two. Work-items skip it together if none needs it. */
 static inline float modulo(float x, float y, uint *quotient)
 {
-    int ex, ey, shift;
-    ulong mx = mantissa_of(x, &ex), my = mantissa_of(y, &ey);
-    uint q = 0;
+    uint q = 0, more;
 
-    if (x < y) {
-        *quotient = 0;
-        return x;
+    while (x >= y * NEAR && x < INFINITY && y > 0) {
+        int n = exponent_of(x) - exponent_of(y) - 19;
+
+        x = near_modulo(x, ldexp(y, n), &more);
+        q += n < 32 ? more << n : 0;
     }
-    q = (uint)(mx / my);
-    mx %= my;
-    for (int left = ex - ey; left > 0; left -= shift) {
-        shift = min(left, 40);
-        mx <<= shift;
-        q = (shift < 32 ? q << shift : 0) + (uint)(mx / my);
-        mx %= my;
-    }
-    *quotient = q;
-    return ldexp((float)mx, ey);
+    x = near_modulo(x, y, &more);
+    *quotient = q + more;
+    return x;
+}
+
+/* What isn't a number where x is not finite, y is zero, or one isn't a number; x where y is infinite. */
+static inline float known_remainder(float x, float y, float remainder)
+{
+    bool known = fabs(x) < INFINITY && fabs(y) > 0;
+
+    return !known ? (float)NAN : isinf(y) ? x : remainder;
 }
 
 /* The remainder of x / y nearest to zero, of two such the one with the even quotient; *bits: the quotient's last seven
  * bits, signed. */
 static inline float nearest_remainder(float x, float y, int *bits)
 {
-    float ay = fabs(y), r;
     uint quotient;
+    float ay = fabs(y), r = modulo(fabs(x), ay, &quotient);
+    bool more = r > ay - r || (r == ay - r && quotient & 1), known = fabs(x) < INFINITY && ay > 0 && ay < INFINITY;
 
-    *bits = 0;
-    if (isnan(x) || isnan(y) || isinf(x) || y == 0)
-        return NAN;
-    if (x == 0 || isinf(y))
-        return x;
-    r = modulo(fabs(x), ay, &quotient);
-    if (r > ay - r || (r == ay - r && quotient & 1)) {
-        r -= ay;
-        quotient++;
-    }
-    *bits = (int)(quotient & 0x7f);
-    if (signbit(x) != signbit(y))
-        *bits = -*bits;
+    r = more ? r - ay : r;
+    quotient = known ? (quotient + more) & 0x7f : 0;
+    *bits = signbit(x) != signbit(y) ? -(int)quotient : (int)quotient;
     r = r == 0 ? 0 : r;
-    return signbit(x) ? -r : r;
+    return known_remainder(x, y, signbit(x) ? -r : r);
 }
 
 float OVERLOADABLE fmod(float x, float y)
 {
     uint quotient;
 
-    if (isnan(x) || isnan(y) || isinf(x) || y == 0)
-        return NAN;
-    if (x == 0 || isinf(y))
-        return x;
-    return copysign(modulo(fabs(x), fabs(y), &quotient), x);
+    return known_remainder(x, y, copysign(modulo(fabs(x), fabs(y), &quotient), x));
 }
 
 float OVERLOADABLE remainder(float x, float y)

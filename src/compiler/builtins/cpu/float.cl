@@ -115,6 +115,29 @@ SINCOSES(__global)
 SINCOSES(__local)
 SINCOSES()
 
+/* ---- Hyperbolic functions -------------------------------------------------------------------------------------------
+ */
+
+#define SHORT_QUOTIENT(X, Y) ((X) / (Y))
+#include "../hyperbolic.h"
+
+float OVERLOADABLE sinh(float x)
+{
+    float e = half_exponential(fabs(x));
+
+    return fabs(x) < SMALL_SINH ? small_sinh(x) : copysign(e - 0.25f / e, x);
+}
+
+/* ---- Signs ----------------------------------------------------------------------------------------------------------
+ */
+
+float OVERLOADABLE sign(float x)
+{
+    float one = fabs(x) > 0 ? copysign(1.0f, x) : x;
+
+    return isnan(x) ? 0 : one;
+}
+
 /* ---- Roots ---------------------------------------------------------------------------------------------------------
  */
 
@@ -151,6 +174,31 @@ float OVERLOADABLE native_exp10(float x)
 float OVERLOADABLE native_powr(float x, float y)
 {
     return exp2(y * log2(x));
+}
+
+/* ---- Half precision -------------------------------------------------------------------------------------------------
+ * The exact ones are faster than libclc's, which call those of libclc by other names.
+ */
+
+#define HALF_1(NAME)                             \
+    float OVERLOADABLE half_##NAME(float x)      \
+    {                                            \
+        return NAME(x);                          \
+    }
+HALF_1(sin)
+HALF_1(cos)
+HALF_1(tan)
+HALF_1(exp)
+HALF_1(exp2)
+HALF_1(exp10)
+HALF_1(log)
+HALF_1(log2)
+HALF_1(log10)
+HALF_1(rsqrt)
+
+float OVERLOADABLE half_powr(float x, float y)
+{
+    return native_powr(x, y);
 }
 
 /* ---- Of vectors ----------------------------------------------------------------------------------------------------
@@ -205,5 +253,50 @@ EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME native_powr
+EACH_SIZE(SIZE_2, float)
+#undef NAME
+#define NAME sinh
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME cosh
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME tanh
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME sign
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME half_sin
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME half_cos
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME half_tan
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME half_exp
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME half_exp2
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME half_exp10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME half_log
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME half_log2
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME half_log10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME half_rsqrt
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME half_powr
 EACH_SIZE(SIZE_2, float)
 #undef NAME

@@ -92,43 +92,18 @@ float OVERLOADABLE acos(float x)
 
 float OVERLOADABLE exp(float x);
 
-/* e^x / 2 for x >= 1, where e^x may be too large: STEP is taken off without rounding. */
-#define STEP         0.8203125f
-#define HALF_OF_STEP 1.1356047f
+#define SHORT_QUOTIENT(X, Y) divide(X, Y)
+#include "../hyperbolic.h"
 
-static float half_exponential(float x)
-{
-    return exp(x - STEP) * HALF_OF_STEP;
-}
-
-float OVERLOADABLE cosh(float x)
-{
-    float size = fabs(x), e = size < 1 ? 0.5f * exp(size) : half_exponential(size);
-
-    return e + divide(0.25f, e);
-}
-
-/* Up to where the result is larger than 2, as e is, by a polynomial: a branch, because both sides are long. */
+/* A branch, because both sides are long. */
 float OVERLOADABLE sinh(float x)
 {
-    float size = fabs(x);
+    float e;
 
-    if (size < 1.5f) {
-        float u = x * x;
-        float p = fma(fma(fma(2.59754909e-8f, u, 2.75389577e-6f), u, 0.000198414184f), u, 0.00833333291f);
-
-        return fma(x * u, fma(p, u, 0.166666667f), x);
-    }
-    size = half_exponential(size);
-    return copysign(fma(__nvvm_rcp_approx_ftz_f(size), -0.25f, size), x);
-}
-
-float OVERLOADABLE tanh(float x)
-{
-    float size = fabs(x), u = x * x, e = exp(2 * size);
-    float p = fma(fma(fma(fma(-0.00626911972f, u, 0.021110959f), u, -0.0538739488f), u, 0.133329154f), u, -0.333333303f);
-
-    return copysign(size < 0.6f ? fma(size * u, p, size) : 1 - divide(2, e + 1), x);
+    if (fabs(x) < SMALL_SINH)
+        return small_sinh(x);
+    e = half_exponential(fabs(x));
+    return copysign(fma(__nvvm_rcp_approx_ftz_f(e), -0.25f, e), x);
 }
 
 /* ---- Their inverses (asinh and acosh 4 ulps, atanh 5) --------------------------------------------------------------- */
@@ -182,18 +157,12 @@ float OVERLOADABLE cbrt(float x)
  * the general ones are called.
  */
 
+#define QUOTIENT(X, Y) divide(X, Y)
+#include "../modulo.h"
+
 static bool is_near(float a, float b)
 {
-    return a < b * 0x1p20f && b < INFINITY;
-}
-
-/* a modulo b, both positive and near. */
-static float near_modulo(float a, float b, uint *quotient)
-{
-    float q = trunc(divide(a, b) * 1.00000048f), r = fma(-q, b, a);
-
-    *quotient = (uint)q - (r < 0);
-    return r < 0 ? r + b : r;
+    return a < b * NEAR && b < INFINITY;
 }
 
 /* The remainder nearest to zero; *bits: the quotient's last seven, signed. */
