@@ -196,11 +196,6 @@ HALF_1(log2)
 HALF_1(log10)
 HALF_1(rsqrt)
 
-float OVERLOADABLE half_powr(float x, float y)
-{
-    return native_powr(x, y);
-}
-
 /* ---- Of vectors ----------------------------------------------------------------------------------------------------
  */
 
@@ -296,7 +291,4 @@ EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME half_rsqrt
 EACH_SIZE(SIZE_1, float)
-#undef NAME
-#define NAME half_powr
-EACH_SIZE(SIZE_2, float)
 #undef NAME
