@@ -31,13 +31,18 @@ struct plate {
     float *start, *end;
 };
 
+/* The point i of a plate of n rows, at the start. */
+static inline float start_value(size_t n, size_t i)
+{
+    bool edge = i % n == 0 || i % n == n - 1 || i / n == 0 || i / n == n - 1;
+    return edge ? 1 + value_at(i) : value_at(i) / 4;
+}
+
 static inline void plate_create(struct plate *p, size_t n)
 {
     *p = (struct plate){n, n * n * sizeof(float), allocate(n * n, sizeof(float)), allocate(n * n, sizeof(float))};
-    for (size_t i = 0; i < n * n; i++) {
-        bool edge = i % n == 0 || i % n == n - 1 || i / n == 0 || i / n == n - 1;
-        p->start[i] = edge ? 1 + value_at(i) : value_at(i) / 4;
-    }
+    for (size_t i = 0; i < n * n; i++)
+        p->start[i] = start_value(n, i);
 }
 
 static inline void plate_destroy(struct plate *p)
@@ -46,16 +51,15 @@ static inline void plate_destroy(struct plate *p)
     free(p->end);
 }
 
-/* The point (x, y) after so many steps, from the square of points that it depends on. */
-static inline float point_after(const struct plate *p, size_t x, size_t y, size_t n_steps)
+/* The point (x, y) of a plate of n rows after so many steps, from the square of points that it depends on. */
+static inline float point_after(size_t n, size_t x, size_t y, size_t n_steps)
 {
     size_t left = x > n_steps ? x - n_steps : 0, top = y > n_steps ? y - n_steps : 0;
-    size_t right = x + n_steps + 1 < p->n ? x + n_steps + 1 : p->n,
-           bottom = y + n_steps + 1 < p->n ? y + n_steps + 1 : p->n, w = right - left, h = bottom - top;
+    size_t right = x + n_steps + 1 < n ? x + n_steps + 1 : n, bottom = y + n_steps + 1 < n ? y + n_steps + 1 : n,
+           w = right - left, h = bottom - top;
     float *points[2] = {allocate(w * h, sizeof(float)), allocate(w * h, sizeof(float))};
-    for (size_t j = 0; j < h; j++)
-        for (int side = 0; side < 2; side++)
-            memcpy(points[side] + j * w, p->start + (top + j) * p->n + left, w * sizeof(float));
+    for (size_t j = 0; j < w * h; j++)
+        points[0][j] = points[1][j] = start_value(n, (top + j / w) * n + left + j % w);
     for (size_t i = 0; i < n_steps; i++) {
         const float *from = points[i % 2];
         for (size_t j = 1; j + 1 < h; j++)
@@ -74,7 +78,7 @@ static inline bool plate_check(const struct plate *p, size_t n_steps)
     bool right = true;
     for (size_t i = 0; i < 16; i++) {
         size_t x = 1 + (i % 4) * (p->n - 3) / 3, y = 1 + (i / 4) * (p->n - 3) / 3;
-        right = right && near((double)p->end[y * p->n + x], (double)point_after(p, x, y, n_steps), 1e-4);
+        right = right && near((double)p->end[y * p->n + x], (double)point_after(p->n, x, y, n_steps), 1e-4);
     }
     return right;
 }
