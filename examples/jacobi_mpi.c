@@ -417,7 +417,21 @@ static size_t size_for(int n_ranks)
     return strcmp(scaling, "weak") ? size : (size_t)((double)size * sqrt(n_ranks));
 }
 
-/* On 1, 2, 4 … ranks and on all. The others wait, without computing. */
+/* MPI's own barrier would take the processors that others compute with. */
+static void wait_for_all(void)
+{
+    MPI_Request request;
+    int ended = 0;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    for (;;) {
+        MPI_Test(&request, &ended, MPI_STATUS_IGNORE);
+        if (ended)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+/* On 1, 2, 4 … ranks and on all. */
 static bool scale(struct example *e, int rank, int n_ranks)
 {
     double alone = 0;
@@ -434,6 +448,7 @@ static bool scale(struct example *e, int rank, int n_ranks)
                        alone / seconds / (strcmp(scaling, "weak") ? n : 1));
             MPI_Comm_free(&comm);
         }
+        wait_for_all();
         if (n == n_ranks)
             break;
     }
