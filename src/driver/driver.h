@@ -199,7 +199,8 @@ struct tsl_driver {
 
     /* ---- Submissions. waits may be NULL. fence NULL: none is wanted; else *fence is the caller's reference. ---- */
 
-    /* May a copy in a lane of either go straight between the memories of both, members of the same driver? Constant. */
+    /* May a copy in a lane of `to` go straight from the one's memory to the other's, members of the same driver? In a
+     * lane of `from` not all drivers do it (CL_INVALID_MEM_OBJECT). Constant. */
     bool (*can_copy_peer)(struct tsl_member *from, struct tsl_member *to);
 
     /* CL_INVALID_MEM_OBJECT: a side can't be reached from this lane. */

@@ -14,6 +14,9 @@ void head_lose(struct head *head, struct head_node *node, const char *why)
         return;
     node->lost = true;
     fprintf(stderr, "tesela-head: node %u (%s) is lost: %s\n", node->index, node->is.host ? node->is.host : "?", why);
+    for (unsigned i = 0; i < head->n_nodes; i++)
+        if (!head->nodes[i].lost)
+            mpi_io_say(&head->io, (int)i + 1, TSL_REMOTE_LOST, node->index);
     TAILQ_FOREACH(program, &head->programs, link)
     {
         if (program->greeted && !program->gone)

@@ -84,6 +84,8 @@ struct node_work {
     struct node_lane *lane;          /* a reference until it is done */
     bool is_gate, lacks_data, stays; /* stays: later work may name it */
     bool receiving;                  /* its data are being received: they stay where they are */
+    bool asked;                      /* of a PULL: the other node was asked for its data */
+    struct node_fetch *fetch;        /* another node's question, which this READ answers; ours */
     bool ended;                      /* the driver is through with it */
     bool told;                       /* the driver tells its end, or told it */
     cl_int status, failed;           /* failed: why it isn't done at all */
@@ -92,8 +94,8 @@ struct node_work {
     struct node_mem *mems[4]; /* references until it is done: dst, src, other, before */
     struct node_kernel *kernel;
     struct node_args *args;
-    void *data; /* heap: of a WRITE or READ */
-    size_t data_size;
+    void *data; /* heap: of a WRITE, READ or PULL, data_size bytes behind others */
+    size_t data_at, data_size;
     struct tsl_fence *fence; /* the driver's, until it is done */
     TAILQ_ENTRY(node_work) link;
     struct node_work *next_event;
@@ -114,6 +116,16 @@ struct node_job {
     struct node_job *next;
 };
 
+/* What another node asks for of a program's memory. It waits while that memory, of which the program has told here, is
+ * still on its way. */
+struct node_fetch {
+    unsigned node;
+    uint32_t program;
+    struct tsl_remote_request request;
+    TAILQ_ENTRY(node_fetch) link;
+};
+
+TAILQ_HEAD(node_fetches, node_fetch);
 TAILQ_HEAD(node_lanes, node_lane);
 
 /* One program. */
@@ -130,8 +142,15 @@ struct node_session {
     struct node_session *next;
 };
 
+/* Programs whose end is remembered: a node may ask for what is theirs a moment later. */
+#define NODE_N_GONE 64
+
 struct node_server {
     struct node_out out;
+    bool lost_peers[TSL_REMOTE_MAX_NODES];
+    struct node_fetches fetches; /* that wait */
+    uint32_t gone[NODE_N_GONE];
+    unsigned n_gone;
     unsigned n_members;
     struct tsl_member *members[TSL_MAX_MEMBERS];
     struct node_session *sessions;
@@ -142,6 +161,9 @@ struct node_server {
     struct node_work *ended, **last_ended;
     struct node_job *jobs;
 };
+
+/* server.c: that program's, unless it is closing. */
+struct node_session *node_find_session(struct node_server *server, uint32_t program);
 
 /* object.c */
 struct node_object *node_find(struct node_session *session, uint64_t id, enum node_kind kind);
@@ -156,7 +178,19 @@ void node_args_unref(struct node_args *args);
 struct node_bytes *node_bytes_ref(struct node_bytes *bytes);
 void node_bytes_unref(struct node_bytes *bytes);
 
+/* peer.c */
+/* For data of the PULL that its lane has next, and of those that go on behind it, the other nodes are asked, if it is
+ * time. */
+void node_ask_peers(struct node_lane *lane);
+/* The answer to another node's question; frees that. */
+void node_tell_peer(struct node_work *work);
+/* Memory of which other nodes have asked may be there. */
+void node_look_for_fetches(struct node_session *session);
+/* That program's are dropped; those still to come, too. */
+void node_drop_fetches(struct node_server *server, uint32_t program);
+
 /* session.c */
+bool node_make_lane(struct node_session *session, uint64_t id, uint64_t flags, struct tsl_member *member);
 bool node_take_request(struct node_session *session, struct tsl_remote_request *request, struct node_bytes *bytes);
 void node_reply(struct node_session *session, const struct tsl_remote_reply *reply);
 void node_answer(struct node_session *session, uint32_t number, cl_int status, const void *data, size_t size);
@@ -171,6 +205,10 @@ bool node_take_work(struct node_session *session, struct tsl_remote_request *req
 bool node_take_gate(struct node_session *session, const struct tsl_remote_request *request);
 bool node_take_open(struct node_session *session, const struct tsl_remote_request *request);
 bool node_take_data(struct node_session *session, const struct tsl_remote_request *request);
+/* Work of nobody's: it has no number. */
+struct node_work *node_create_work(struct node_session *session, struct tsl_member *member);
+/* The last of a lane. */
+void node_append_work(struct node_lane *lane, struct node_work *work);
 /* What can go on does. */
 void node_settle(struct node_session *session);
 void node_free_work(struct node_work *work);

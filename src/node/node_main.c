@@ -49,6 +49,15 @@ static void send_payload(void *arg, uint32_t program, void *data, size_t size)
     mpi_io_send_payload(&node.io, HEAD, program, data, size, &(struct mpi_sending){.data = data});
 }
 
+static void send_peer(void *arg, unsigned index, uint32_t program, uint8_t *data, size_t size)
+{
+    (void)arg;
+    mpi_io_send(&node.io, (int)index + 1,
+                &(struct tsl_remote_frame){
+                    .kind = TSL_REMOTE_PEER, .peer = program, .size = (uint32_t)(size - TSL_REMOTE_FRAME_SIZE)},
+                data);
+}
+
 static bool beat(void)
 {
     uint64_t now = tsl_clock_ns();
@@ -130,6 +139,14 @@ static void tell_nonsense(uint32_t program)
     mpi_io_say(&node.io, HEAD, TSL_REMOTE_BYE, program);
 }
 
+/* The head says all but PEER, nodes that alone. */
+static bool is_sound(const struct tsl_remote_frame *frame, int rank, size_t size)
+{
+    bool is_peer = frame->kind == TSL_REMOTE_PEER, has_body = is_peer || frame->kind == TSL_REMOTE_MESSAGES;
+
+    return is_peer == (rank != HEAD) && (!has_body || frame->size == size - TSL_REMOTE_FRAME_SIZE);
+}
+
 static bool take_frame(void)
 {
     struct tsl_remote_frame frame;
@@ -139,10 +156,14 @@ static bool take_frame(void)
 
     if (!data)
         return false;
-    if (size < TSL_REMOTE_FRAME_SIZE || !tsl_remote_get_frame(data, &frame) ||
-        (frame.kind == TSL_REMOTE_MESSAGES && frame.size != size - TSL_REMOTE_FRAME_SIZE)) {
-        fprintf(stderr, "tesela-node: the head sent what makes no sense\n");
+    if (size < TSL_REMOTE_FRAME_SIZE || !tsl_remote_get_frame(data, &frame) || !is_sound(&frame, rank, size)) {
+        fprintf(stderr, "tesela-node: rank %d sent what makes no sense\n", rank);
         MPI_Abort(MPI_COMM_WORLD, 1);
+        abort();
+    }
+    if (frame.kind == TSL_REMOTE_PEER) {
+        node_server_take_peer(node.server, (unsigned)rank - 1, frame.peer, data, TSL_REMOTE_FRAME_SIZE, frame.size);
+        return true;
     }
     if (frame.kind == TSL_REMOTE_MESSAGES) {
         if (!node_server_take(node.server, frame.peer, data, TSL_REMOTE_FRAME_SIZE, frame.size))
@@ -152,6 +173,8 @@ static bool take_frame(void)
     free(data);
     if (frame.kind == TSL_REMOTE_PAYLOAD)
         receive_payload(&frame);
+    else if (frame.kind == TSL_REMOTE_LOST)
+        node_server_lose_peer(node.server, frame.peer);
     else if (frame.kind == TSL_REMOTE_BYE)
         node_server_bye(node.server, frame.peer);
     else if (frame.kind == TSL_REMOTE_QUIT)
@@ -222,12 +245,16 @@ static void find_compiler(void)
 
 int node_main(int argc, char **argv)
 {
-    struct node_out out = {.messages = send_messages, .payload = send_payload};
-    int level;
+    struct node_out out = {.messages = send_messages, .payload = send_payload, .peer = send_peer};
+    int level, rank, size;
 
     set_environment();
     find_compiler();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    out.index = (unsigned)rank - 1;
+    out.n_nodes = (unsigned)size - 1;
     mpi_io_init(&node.io);
     TAILQ_INIT(&node.receivings);
     node.server = node_server_create(&out);

@@ -35,6 +35,7 @@ struct node_server *node_server_create(const struct node_out *out)
         return NULL;
     server->out = *out;
     server->last_ended = &server->ended;
+    TAILQ_INIT(&server->fetches);
     pthread_mutex_init(&server->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -49,19 +50,30 @@ struct node_server *node_server_create(const struct node_out *out)
 
 void node_server_destroy(struct node_server *server)
 {
+    while (!TAILQ_EMPTY(&server->fetches))
+        node_drop_fetches(server, TAILQ_FIRST(&server->fetches)->program);
     pthread_cond_destroy(&server->wake);
     pthread_mutex_destroy(&server->lock);
     free(server);
 }
 
-static struct node_session *find(struct node_server *server, uint32_t program, bool make)
+struct node_session *node_find_session(struct node_server *server, uint32_t program)
 {
     struct node_session *session;
 
     for (session = server->sessions; session; session = session->next)
         if (session->program == program && !session->closing)
             return session;
-    session = make ? calloc(1, sizeof(*session)) : NULL;
+    return NULL;
+}
+
+static struct node_session *find(struct node_server *server, uint32_t program, bool make)
+{
+    struct node_session *session = node_find_session(server, program);
+
+    if (session || !make)
+        return session;
+    session = calloc(1, sizeof(*session));
     if (!session)
         return NULL;
     session->server = server;
@@ -132,6 +144,8 @@ bool node_server_take(struct node_server *server, uint32_t program, uint8_t *dat
     } else {
         free(data);
     }
+    if (session && sound)
+        node_look_for_fetches(session);
     if (session)
         node_settle(session);
     if (session && !sound)
@@ -171,6 +185,7 @@ void node_server_bye(struct node_server *server, uint32_t program)
 
     if (session)
         close_session(session);
+    node_drop_fetches(server, program);
 }
 
 bool node_server_is_empty(const struct node_server *server)

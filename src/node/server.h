@@ -11,12 +11,15 @@
 
 struct node_server;
 
-/* How replies leave, in order. Both own what they are given (heap). */
+/* How replies leave, in order. All own what they are given (heap). */
 struct node_out {
     void *arg;
+    unsigned index, n_nodes; /* this node among the job's */
     /* Data begin with room for a frame. */
     void (*messages)(void *arg, uint32_t program, uint8_t *data, size_t size);
     void (*payload)(void *arg, uint32_t program, void *data, size_t size);
+    /* A frame PEER to another node, about that program. Data begin with room for a frame. */
+    void (*peer)(void *arg, unsigned node, uint32_t program, uint8_t *data, size_t size);
 };
 
 /* For the members that the registry opens, without those that can't serve this way. NULL: no memory. */
@@ -30,6 +33,11 @@ bool node_server_take(struct node_server *server, uint32_t program, uint8_t *dat
 /* A payload of that size comes: where it goes, until node_server_arrived. NULL: none is expected. */
 struct node_work *node_server_expect(struct node_server *server, uint32_t program, size_t size, void **bytes);
 void node_server_arrived(struct node_server *server, struct node_work *work);
+/* A frame PEER of another node about that program; data is the server's (heap), the frame's are size bytes at `at`. */
+void node_server_take_peer(struct node_server *server, unsigned node, uint32_t program, uint8_t *data, size_t at,
+                           size_t size);
+/* Another node is gone. */
+void node_server_lose_peer(struct node_server *server, unsigned node);
 /* That program is gone: what it made goes when its work has ended. */
 void node_server_bye(struct node_server *server, uint32_t program);
 /* No program has anything here any more. */

@@ -100,14 +100,14 @@ static bool answer_members(struct node_session *session, const struct tsl_remote
 
 /* ---- Lanes and memory -------------------------------------------------------------------------------------------- */
 
-static bool make_lane(struct node_session *session, const struct tsl_remote_request *request, struct tsl_member *member)
+bool node_make_lane(struct node_session *session, uint64_t id, uint64_t flags, struct tsl_member *member)
 {
-    struct node_lane *lane = node_create(session, sizeof(*lane), NODE_LANE, request->id, member);
+    struct node_lane *lane = node_create(session, sizeof(*lane), NODE_LANE, id, member);
 
     if (!lane)
         return false;
     TAILQ_INIT(&lane->works);
-    if (member->driver->lane_create(member, request->flags & (TSL_LANE_PROFILES | TSL_LANE_MOVES), &lane->lane)) {
+    if (member->driver->lane_create(member, flags & (TSL_LANE_PROFILES | TSL_LANE_MOVES), &lane->lane)) {
         /* Nothing can be done without; the program learns it by the loss of its session. */
         HASH_DELETE(hh, session->objects, &lane->object);
         free(lane);
@@ -231,7 +231,7 @@ static bool take_object(struct node_session *session, struct tsl_remote_request 
 {
     switch (request->kind) {
     case TSL_REMOTE_LANE:
-        return make_lane(session, request, member);
+        return node_make_lane(session, request->id, request->flags, member);
     case TSL_REMOTE_LANE_FREE:
         return free_lane(session, request->id);
     case TSL_REMOTE_FLUSH:

@@ -63,7 +63,20 @@ static bool check_data(struct node_work *work)
     work->data_size = size;
     if (size > TSL_REMOTE_PIECE)
         return false;
-    return work->request.kind == TSL_REMOTE_READ || work->request.later || work->request.data_size == size;
+    return work->request.kind != TSL_REMOTE_WRITE || work->request.later || work->request.data_size == size;
+}
+
+/* Where the data come from the other node sees to. */
+static bool check_pull(struct node_work *work)
+{
+    const struct tsl_remote_request *r = &work->request;
+    const struct node_server *server = work->object.session->server;
+
+    if (r->of >= server->out.n_nodes || r->of == server->out.index || !server->out.peer)
+        return false;
+    if (server->lost_peers[r->of])
+        work->failed = CL_DEVICE_NOT_AVAILABLE;
+    return check_data(work) && check_side(work, 0, &r->dst, work->object.member);
 }
 
 static bool check_fill(struct node_work *work)
@@ -234,6 +247,8 @@ bool node_check_work(struct node_work *work)
         return check_data(work) && check_side(work, 0, &r->dst, work->object.member);
     case TSL_REMOTE_READ:
         return check_data(work) && check_side(work, 1, &r->src, work->object.member);
+    case TSL_REMOTE_PULL:
+        return check_pull(work);
     case TSL_REMOTE_FILL:
         return check_fill(work);
     case TSL_REMOTE_COMBINE:
@@ -260,11 +275,11 @@ static cl_int submit_copy(struct node_work *work, const struct tsl_waits *waits)
     struct tsl_place host = {.row_pitch = copy.region[0], .slice_pitch = copy.region[0] * copy.region[1]};
 
     if (r->kind == TSL_REMOTE_READ) {
-        work->data = malloc(work->data_size);
+        work->data = malloc(work->data_at + work->data_size);
         if (!work->data)
             return CL_OUT_OF_HOST_MEMORY;
     }
-    host.host = work->data ? work->data : (void *)r->data;
+    host.host = work->data ? (uint8_t *)work->data + work->data_at : (void *)r->data;
     copy.dst = work->mems[0] ? place_of(&r->dst, work->mems[0]) : host;
     copy.src = work->mems[1] ? place_of(&r->src, work->mems[1]) : host;
     return work->object.member->driver->copy(work->lane->lane, &copy, waits, &work->fence);

@@ -13,17 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* id 0: nobody names it. */
-static struct node_work *create(struct node_session *session, uint64_t id, struct tsl_member *member)
+struct node_work *node_create_work(struct node_session *session, struct tsl_member *member)
 {
-    struct node_work *work;
+    struct node_work *work = calloc(1, sizeof(*work));
 
-    if (id)
-        return node_create(session, sizeof(*work), NODE_WORK, id, member);
-    work = calloc(1, sizeof(*work));
     if (work)
         work->object = (struct node_object){.kind = NODE_WORK, .refs = 1, .session = session, .member = member};
     return work;
+}
+
+/* id 0: nobody names it. */
+static struct node_work *create(struct node_session *session, uint64_t id, struct tsl_member *member)
+{
+    return id ? node_create(session, sizeof(struct node_work), NODE_WORK, id, member)
+              : node_create_work(session, member);
 }
 
 static void drop_uses(struct node_work *work)
@@ -56,6 +59,7 @@ void node_free_work(struct node_work *work)
     drop_uses(work);
     if (work->lane)
         node_unref(&work->lane->object);
+    free(work->fetch);
     free(work);
 }
 
@@ -79,7 +83,7 @@ static bool find_waits(struct node_work *work)
     return true;
 }
 
-static void append(struct node_lane *lane, struct node_work *work)
+void node_append_work(struct node_lane *lane, struct node_work *work)
 {
     work->lane = lane;
     node_ref(&lane->object);
@@ -107,14 +111,14 @@ bool node_take_work(struct node_session *session, struct tsl_remote_request *req
     request->args = NULL;
     work->bytes = node_bytes_ref(bytes);
     work->stays = request->named;
-    work->lacks_data = request->kind == TSL_REMOTE_WRITE && request->later;
+    work->lacks_data = request->kind == TSL_REMOTE_PULL || (request->kind == TSL_REMOTE_WRITE && request->later);
     if ((!finishes && !node_check_work(work)) || !find_waits(work)) {
         if (work->object.id)
             HASH_DELETE(hh, session->objects, &work->object);
         node_unref(&work->object);
         return false;
     }
-    append(lane, work);
+    node_append_work(lane, work);
     if (finishes)
         node_unref(&work->object); /* Only its lane has it. */
     give_ready(lane);
@@ -150,7 +154,8 @@ bool node_take_data(struct node_session *session, const struct tsl_remote_reques
 {
     struct node_work *work = (struct node_work *)node_find(session, request->id, NODE_WORK);
 
-    if (!work || !work->lacks_data || work->data || session->expects || request->size != work->data_size)
+    if (!work || work->request.kind != TSL_REMOTE_WRITE || !work->lacks_data || work->data || session->expects ||
+        request->size != work->data_size)
         return false;
     work->data = malloc(work->data_size);
     if (!work->data)
@@ -255,11 +260,13 @@ static void give(struct node_work *work)
 
 static void give_ready(struct node_lane *lane)
 {
+    node_ask_peers(lane);
     while (lane->next && is_ready(lane->next)) {
         struct node_work *work = lane->next;
 
         lane->next = TAILQ_NEXT(work, link);
         give(work);
+        node_ask_peers(lane);
     }
 }
 
@@ -326,7 +333,9 @@ static void end_work(struct node_work *work)
     work->status = work->failed ? work->failed : work->status;
     if (work->request.kind == TSL_REMOTE_FINISH)
         end_finish(work);
-    if (work->request.kind == TSL_REMOTE_READ && !work->status)
+    if (work->fetch)
+        node_tell_peer(work);
+    else if (work->request.kind == TSL_REMOTE_READ && !work->status)
         send_read(work);
     if (work->request.kind == TSL_REMOTE_WRITE && work->request.later)
         node_reply(session, &(struct tsl_remote_reply){.kind = TSL_REMOTE_TAKEN, .size = work->data_size});

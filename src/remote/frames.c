@@ -30,6 +30,8 @@ static bool is_sound(const struct tsl_remote_frame *frame)
         return frame->size <= TSL_REMOTE_MAX_FRAME;
     case TSL_REMOTE_PAYLOAD:
         return frame->size > 0 && frame->size <= TSL_REMOTE_PIECE && frame->slot < TSL_REMOTE_N_SLOTS;
+    case TSL_REMOTE_PEER:
+        return frame->size > 0 && frame->size <= TSL_REMOTE_PIECE + 4096;
     case TSL_REMOTE_SLOT:
         return frame->size == 0 && frame->slot < TSL_REMOTE_N_SLOTS;
     case TSL_REMOTE_BYE:

@@ -248,8 +248,12 @@ static void code_transfer(const struct codec *c, struct tsl_remote_request *r)
     }
     if (r->kind != TSL_REMOTE_READ)
         code_place(c, &r->dst);
-    if (r->kind == TSL_REMOTE_COPY || r->kind == TSL_REMOTE_READ)
+    if (r->kind == TSL_REMOTE_COPY || r->kind == TSL_REMOTE_READ || r->kind == TSL_REMOTE_PULL)
         code_place(c, &r->src);
+    if (r->kind == TSL_REMOTE_PULL) {
+        code_u64(c, &r->of);
+        code_bool(c, &r->goes_on);
+    }
     code_region(c, r->region);
     code_bool(c, &r->loose);
     code_bool(c, &r->later);

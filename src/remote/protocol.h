@@ -15,6 +15,10 @@
  * itself, up to TSL_REMOTE_INLINE bytes; else the next PAYLOAD frame has them: by the socket in a slot of the shared
  * memory, by MPI as a message of their own. A WRITE may come before its data, which DATA brings.
  *
+ * Nodes speak with each other as well, about one program's memory: what a PULL needs its node asks the other for, by a
+ * READ without a lane, and gets READ_IS, whose data stand behind it in the same frame. No reply is lost but with a
+ * node.
+ *
  * Numbers are little-endian. Neither side trusts the other's bytes: a decode is safe on any, allocates no more than a
  * small constant times their number, and leaves nothing to free when it returns false. Both sides speak one version
  * alone; HELLO, whose layout stays for ever, is where another is refused.
@@ -28,7 +32,7 @@
 #include "facts/kernel_facts.h"
 
 #define TSL_REMOTE_MAGIC   0x4e4c5354u /* "TSLN" */
-#define TSL_REMOTE_VERSION 1u
+#define TSL_REMOTE_VERSION 2u
 
 #define TSL_REMOTE_INLINE    ((size_t)8 << 10)   /* bytes of data within a message */
 #define TSL_REMOTE_PIECE     ((size_t)1 << 20)   /* bytes of data of one piece of work, and of a slot */
@@ -45,11 +49,12 @@ enum tsl_remote_frame_kind {
     TSL_REMOTE_MESSAGES = 2, /* size bytes of requests or replies follow */
     TSL_REMOTE_PAYLOAD = 3,  /* size bytes of data: in the sender's slot, or the next message that MPI brings */
     TSL_REMOTE_SLOT = 4,     /* socket: what was in that slot of the receiver's was taken */
-    TSL_REMOTE_LOST = 5,     /* head to program: the node is gone; size bytes of text tell why */
+    TSL_REMOTE_LOST = 5,     /* head to program, and to nodes: node `peer` is gone; size bytes of text tell why */
     TSL_REMOTE_BYE = 6,      /* head to node: that program is gone, with all that it made */
     TSL_REMOTE_QUIT = 7,     /* head to node: the job ends */
     TSL_REMOTE_BEAT = 8,     /* node to head: it lives */
-    TSL_REMOTE_LAST_FRAME = TSL_REMOTE_BEAT,
+    TSL_REMOTE_PEER = 9,     /* node to node: size bytes, a READ or its reply, and data behind that */
+    TSL_REMOTE_LAST_FRAME = TSL_REMOTE_PEER,
 };
 
 #define TSL_REMOTE_FRAME_SIZE 16u
@@ -102,6 +107,7 @@ enum tsl_remote_request_kind {
     TSL_REMOTE_COPY,    /* dst, src, region */
     TSL_REMOTE_WRITE,   /* dst, region, data or later */
     TSL_REMOTE_READ,    /* src, region */
+    TSL_REMOTE_PULL,    /* dst, src (memory of node `of`), region: a piece; goes_on */
     TSL_REMOTE_FILL,    /* dst, region, data: the pattern */
     TSL_REMOTE_COMBINE, /* dst, src, other, before: memory and offset; size, width, how */
     TSL_REMOTE_LAUNCH,  /* of: the kernel; window; args, or those of the kernel's last launch */
@@ -162,6 +168,7 @@ struct tsl_remote_request {
     struct tsl_remote_place dst, src, other, before;
     uint64_t region[3];
     bool loose, later;
+    bool goes_on; /* what a PULL waits for is only the one before it, of the same copy */
     uint32_t width, how;
     const void *data; /* borrowed from the message when decoded */
     size_t data_size;

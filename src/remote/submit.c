@@ -265,7 +265,18 @@ bool remote_can_copy_peer(struct tsl_member *from, struct tsl_member *to)
 {
     struct remote_member *a = remote_member_of(from), *b = remote_member_of(to);
 
-    return a == b || (a->node == b->node && (a->path->is.peers >> b->path->index & 1));
+    return a == b || a->node != b->node || (a->path->is.peers >> b->path->index & 1);
+}
+
+static void set_places(struct tsl_remote_request *request, const struct tsl_copy *copy)
+{
+    if (copy->dst.mem)
+        set_place(&request->dst, &copy->dst);
+    if (copy->src.mem)
+        set_place(&request->src, &copy->src);
+    for (unsigned d = 0; d < 3; d++)
+        request->region[d] = copy->region[d];
+    request->loose = copy->loose;
 }
 
 static cl_int copy_there(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
@@ -278,11 +289,7 @@ static cl_int copy_there(struct tsl_lane *lane, const struct tsl_copy *copy, con
         return CL_INVALID_MEM_OBJECT;
     remote_lock(connection_of(lane));
     error = begin_locked(&work, lane, TSL_REMOTE_COPY, waits);
-    set_place(&work.request.dst, &copy->dst);
-    set_place(&work.request.src, &copy->src);
-    for (unsigned d = 0; d < 3; d++)
-        work.request.region[d] = copy->region[d];
-    work.request.loose = copy->loose;
+    set_places(&work.request, copy);
     return say_unlock(&work, error, waits, fence);
 }
 
@@ -377,11 +384,26 @@ static void hold_parcel_locked(struct work *work, struct remote_parcel *parcel, 
         remote_post_locked(work->node->connection, parcel);
 }
 
+static enum tsl_remote_request_kind kind_of(const struct tsl_copy *copy)
+{
+    return !copy->src.mem ? TSL_REMOTE_WRITE : !copy->dst.mem ? TSL_REMOTE_READ : TSL_REMOTE_PULL;
+}
+
+/* Of a piece; goes_on: it is another than the first. */
+static void set_transfer(struct tsl_remote_request *request, const struct tsl_copy *piece, bool goes_on)
+{
+    set_places(request, piece);
+    if (request->kind != TSL_REMOTE_PULL)
+        return;
+    request->of = remote_member_of(piece->src.mem->member)->node->index;
+    request->goes_on = goes_on;
+}
+
 /* One piece. It has a fence of its own in any case: the next one waits for it, and data may be held for it. */
 static cl_int transfer_piece(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
-                             struct holders *holders, struct remote_fence **made)
+                             struct holders *holders, bool goes_on, struct remote_fence **made)
 {
-    bool writes = copy->dst.mem != NULL;
+    bool writes = !copy->src.mem;
     uint8_t inline_bytes[TSL_REMOTE_INLINE];
     struct remote_parcel *parcel = NULL;
     struct remote_fence *old = NULL;
@@ -389,11 +411,8 @@ static cl_int transfer_piece(struct tsl_lane *lane, const struct tsl_copy *copy,
     cl_int error;
 
     remote_lock(connection_of(lane));
-    error = begin_locked(&work, lane, writes ? TSL_REMOTE_WRITE : TSL_REMOTE_READ, waits);
-    set_place(writes ? &work.request.dst : &work.request.src, writes ? &copy->dst : &copy->src);
-    for (unsigned d = 0; d < 3; d++)
-        work.request.region[d] = copy->region[d];
-    work.request.loose = copy->loose;
+    error = begin_locked(&work, lane, kind_of(copy), waits);
+    set_transfer(&work.request, copy, goes_on);
     if (!error)
         error = reserve_notes_locked(holders);
     if (!error && writes)
@@ -403,7 +422,7 @@ static cl_int transfer_piece(struct tsl_lane *lane, const struct tsl_copy *copy,
     if (error) {
         free(parcel);
     } else {
-        if (!writes) {
+        if (!copy->dst.mem) {
             work.fence->host = copy->dst;
             memcpy(work.fence->region, copy->region, sizeof(copy->region));
         }
@@ -505,7 +524,7 @@ static cl_int transfer_pieces(struct tsl_lane *lane, const struct tsl_copy *copy
         cl_int error;
 
         next_piece(&pieces, &piece);
-        error = transfer_piece(lane, &piece, chain ? &behind : waits, holders, &made);
+        error = transfer_piece(lane, &piece, chain ? &behind : waits, holders, chain != NULL, &made);
         if (error) {
             drop(made);
             return give_up(lane, *last, error);
@@ -534,6 +553,21 @@ static cl_int transfer(struct tsl_lane *lane, const struct tsl_copy *copy, const
     return error;
 }
 
+/* From another node. What the program has told that one of the memory goes first. */
+static cl_int pull(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+                   struct tsl_fence **fence)
+{
+    struct remote_node *from = remote_member_of(copy->src.mem->member)->node;
+
+    if (copy->dst.mem->member != lane->member)
+        return CL_INVALID_MEM_OBJECT;
+    remote_lock(from->connection);
+    if (!from->lost)
+        remote_send_locked(from);
+    remote_unlock(from->connection);
+    return transfer(lane, copy, waits, fence);
+}
+
 cl_int remote_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                    struct tsl_fence **fence)
 {
@@ -541,5 +575,9 @@ cl_int remote_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const str
 
     if ((!dst || dst->member != lane->member) && (!src || src->member != lane->member))
         return CL_INVALID_MEM_OBJECT;
-    return dst && src ? copy_there(lane, copy, waits, fence) : transfer(lane, copy, waits, fence);
+    if (!dst || !src)
+        return transfer(lane, copy, waits, fence);
+    if (remote_member_of(dst->member)->node == remote_member_of(src->member)->node)
+        return copy_there(lane, copy, waits, fence);
+    return pull(lane, copy, waits, fence);
 }

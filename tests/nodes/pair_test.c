@@ -1,6 +1,7 @@
-/* The driver of other nodes' members and a node's server in one process, with a head of the test's between them: bytes
- * take all ways there and back, and a connection that ends is a loss as the contract has it (driver/member.h). The
- * node's members are the fake driver's, which watches that the server keeps the contract. */
+/* The driver of other nodes' members and two nodes' servers in one process, with a head of the test's between them:
+ * bytes take all ways there and back, from node to node without the head, and a connection that ends is a loss as the
+ * contract has it (driver/member.h). The node's members are the fake driver's, which watches that the server keeps the
+ * contract. */
 /* timeout: 120 */
 #include "base/clock.h"
 #include "driver/fake.h"
@@ -25,9 +26,12 @@
 
 /* ---- The head ---------------------------------------------------------------------------------------------------- */
 
-/* What the server said; payloads wait for a slot. */
+#define N_NODES 2
+
+/* What a server said; payloads wait for a slot. */
 struct said {
     bool is_payload;
+    unsigned node;
     uint8_t *data;
     size_t size;
     STAILQ_ENTRY(said) link;
@@ -38,11 +42,15 @@ static struct {
     int listener, socket, memory;
     uint8_t *slots;
     bool taken[TSL_REMOTE_N_SLOTS];
-    struct node_server *server;
-    STAILQ_HEAD(, said) said;
-    atomic_bool ends; /* the connection is cut */
+    struct node_server *servers[N_NODES];
+    STAILQ_HEAD(, said) said, said_to_peers; /* the latter's node: to whom */
+    atomic_size_t n_through;                 /* bytes of programs' data that the head handed on */
+    atomic_bool loses; /* nodes learn that node 0 is lost, which says nothing to others any more */
+    atomic_bool ends;  /* the connection is cut */
     pthread_t thread;
-} head = {.said = STAILQ_HEAD_INITIALIZER(head.said)};
+} head = {.said = STAILQ_HEAD_INITIALIZER(head.said), .said_to_peers = STAILQ_HEAD_INITIALIZER(head.said_to_peers)};
+
+static const unsigned numbers[N_NODES] = {0, 1};
 
 static void send_all(const void *data, size_t size)
 {
@@ -64,26 +72,54 @@ static void send_frame(const struct tsl_remote_frame *frame)
     send_all(bytes, sizeof(bytes));
 }
 
-static void keep(bool is_payload, uint8_t *data, size_t size)
+static struct said *keep(bool is_payload, const void *node, uint8_t *data, size_t size)
 {
     struct said *said = malloc(sizeof(*said));
 
-    *said = (struct said){.is_payload = is_payload, .data = data, .size = size};
-    STAILQ_INSERT_TAIL(&head.said, said, link);
+    *said = (struct said){.is_payload = is_payload, .node = *(const unsigned *)node, .data = data, .size = size};
+    return said;
 }
 
 static void keep_messages(void *arg, uint32_t program, uint8_t *data, size_t size)
 {
-    (void)arg;
+    struct said *said = keep(false, arg, data, size);
+
     (void)program;
-    keep(false, data, size);
+    STAILQ_INSERT_TAIL(&head.said, said, link);
 }
 
 static void keep_payload(void *arg, uint32_t program, void *data, size_t size)
 {
-    (void)arg;
+    struct said *said = keep(true, arg, data, size);
+
     (void)program;
-    keep(true, data, size);
+    STAILQ_INSERT_TAIL(&head.said, said, link);
+}
+
+static void keep_for_peer(void *arg, unsigned node, uint32_t program, uint8_t *data, size_t size)
+{
+    struct said *said = keep(false, &numbers[node], data, size);
+
+    assert_int_equal(program, 1);
+    assert_int_not_equal(*(const unsigned *)arg, node);
+    STAILQ_INSERT_TAIL(&head.said_to_peers, said, link);
+}
+
+static void tell_peers(void)
+{
+    struct said *said;
+
+    while ((said = STAILQ_FIRST(&head.said_to_peers))) {
+        unsigned from = 1 - said->node;
+
+        STAILQ_REMOVE_HEAD(&head.said_to_peers, link);
+        if (atomic_load(&head.loses))
+            free(said->data);
+        else
+            node_server_take_peer(head.servers[said->node], from, 1, said->data, TSL_REMOTE_FRAME_SIZE,
+                                  said->size - TSL_REMOTE_FRAME_SIZE);
+        free(said);
+    }
 }
 
 static void hand_on(void)
@@ -91,7 +127,7 @@ static void hand_on(void)
     struct said *said;
 
     while ((said = STAILQ_FIRST(&head.said))) {
-        struct tsl_remote_frame frame = {.kind = TSL_REMOTE_PAYLOAD, .size = (uint32_t)said->size};
+        struct tsl_remote_frame frame = {.kind = TSL_REMOTE_PAYLOAD, .peer = said->node, .size = (uint32_t)said->size};
 
         while (said->is_payload && frame.slot < TSL_REMOTE_N_SLOTS && head.taken[frame.slot])
             frame.slot++;
@@ -99,6 +135,7 @@ static void hand_on(void)
             return;
         if (said->is_payload) {
             head.taken[frame.slot] = true;
+            atomic_fetch_add(&head.n_through, said->size);
             memcpy(head.slots + (TSL_REMOTE_N_SLOTS + frame.slot) * TSL_REMOTE_PIECE, said->data, said->size);
             send_frame(&frame);
         } else {
@@ -121,7 +158,7 @@ static bool receive_all(void *data, size_t size)
 static void send_hello(void)
 {
     struct tsl_remote_hello hello = {
-        .version = TSL_REMOTE_VERSION, .name = (char *)"x", .host = (char *)"", .n_nodes = 1};
+        .version = TSL_REMOTE_VERSION, .name = (char *)"x", .host = (char *)"", .n_nodes = N_NODES};
     uint8_t none[TSL_REMOTE_FRAME_SIZE] = {0};
     struct tsl_writer writer = {.size = 0};
     union {
@@ -148,12 +185,14 @@ static void send_hello(void)
 static bool take_payload(const struct tsl_remote_frame *frame)
 {
     void *bytes;
-    struct node_work *work = node_server_expect(head.server, 1, frame->size, &bytes);
+    struct node_server *server = head.servers[frame->peer];
+    struct node_work *work = node_server_expect(server, 1, frame->size, &bytes);
 
     if (!work)
         return false;
     memcpy(bytes, head.slots + frame->slot * TSL_REMOTE_PIECE, frame->size);
-    node_server_arrived(head.server, work);
+    node_server_arrived(server, work);
+    atomic_fetch_add(&head.n_through, frame->size);
     send_frame(&(struct tsl_remote_frame){.kind = TSL_REMOTE_SLOT, .slot = frame->slot});
     return true;
 }
@@ -176,7 +215,7 @@ static bool take_frame(void)
         return false;
     }
     if (frame.kind == TSL_REMOTE_MESSAGES)
-        return node_server_take(head.server, 1, body, 0, frame.size);
+        return node_server_take(head.servers[frame.peer], 1, body, 0, frame.size);
     if (frame.kind == TSL_REMOTE_HELLO)
         send_hello();
     free(body);
@@ -185,25 +224,38 @@ static bool take_frame(void)
 
 static void *run_head(void *arg)
 {
-    struct node_out out = {.messages = keep_messages, .payload = keep_payload};
+    struct node_out out = {
+        .messages = keep_messages, .payload = keep_payload, .peer = keep_for_peer, .n_nodes = N_NODES};
     struct pollfd poll_for = {.events = POLLIN};
+    bool lost = false;
 
     (void)arg;
-    head.server = node_server_create(&out);
+    for (unsigned i = 0; i < N_NODES; i++) {
+        out.index = i;
+        out.arg = (void *)&numbers[i];
+        head.servers[i] = node_server_create(&out);
+    }
     head.socket = poll_for.fd = accept(head.listener, NULL, NULL);
     while (!atomic_load(&head.ends)) {
         if (poll(&poll_for, 1, 0) > 0 && !take_frame())
             break;
-        if (!node_server_step(head.server))
-            node_server_wait(head.server, 100);
+        if (atomic_load(&head.loses) && !lost)
+            node_server_lose_peer(head.servers[1], 0);
+        lost = atomic_load(&head.loses);
+        for (unsigned i = 0; i < N_NODES; i++)
+            if (!node_server_step(head.servers[i]))
+                node_server_wait(head.servers[i], 100);
+        tell_peers();
         hand_on();
     }
     close(head.socket);
-    node_server_bye(head.server, 1);
-    while (!node_server_is_empty(head.server))
-        if (!node_server_step(head.server))
-            node_server_wait(head.server, 1000);
-    node_server_destroy(head.server);
+    for (unsigned i = 0; i < N_NODES; i++) {
+        node_server_bye(head.servers[i], 1);
+        while (!node_server_is_empty(head.servers[i]))
+            if (!node_server_step(head.servers[i]))
+                node_server_wait(head.servers[i], 1000);
+        node_server_destroy(head.servers[i]);
+    }
     return NULL;
 }
 
@@ -211,7 +263,7 @@ static void *run_head(void *arg)
 
 static struct tsl_path paths[4];
 static unsigned n_paths;
-static struct tsl_member *members[2];
+static struct tsl_member *members[4]; /* two of each node */
 static const struct tsl_driver *const driver = &tsl_remote_driver;
 
 static void found(void *arg, const struct tsl_path *path)
@@ -244,8 +296,8 @@ static int begin(void **state)
     setenv("TESELA_NODES", head.path, 1);
     assert_int_equal(pthread_create(&head.thread, NULL, run_head, NULL), 0);
     assert_int_equal(driver->probe(found, NULL), CL_SUCCESS);
-    assert_int_equal(n_paths, 2);
-    for (unsigned i = 0; i < 2; i++)
+    assert_int_equal(n_paths, 4);
+    for (unsigned i = 0; i < 4; i++)
         assert_int_equal(driver->open(&paths[i], &members[i]), CL_SUCCESS);
     return 0;
 }
@@ -254,7 +306,7 @@ static int end(void **state)
 {
     (void)state;
     unlink(head.path);
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 4; i++)
         driver->close(members[i]);
     for (unsigned i = 0; i < n_paths; i++) {
         free(paths[i].platform_name);
@@ -338,6 +390,126 @@ static void bytes_take_all_ways(void **state)
     no_violation();
 }
 
+static size_t through(void)
+{
+    return atomic_load(&head.n_through);
+}
+
+/* From the host to one node, from there to another, both ways, and back: what goes from node to node is no piece of
+ * what the head hands on. The memory is new each time, so that a node may be asked for what it has not heard of yet. */
+static void bytes_go_from_node_to_node(void **state)
+{
+    static const size_t sizes[] = {1, 8193, 1 << 20, (5 << 20) + 77, 20 << 20};
+
+    (void)state;
+    assert_true(driver->can_copy_peer(members[0], members[2]) && driver->can_copy_peer(members[3], members[1]));
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        size_t size = sizes[i], before = through();
+        struct tsl_lane *a = new_lane(members[0]), *b = new_lane(members[3]);
+        struct tsl_mem *there = new_mem(members[0], size), *next = new_mem(members[3], size),
+                       *back = new_mem(members[0], size);
+        struct tsl_place mem_there = {.mem = there}, mem_next = {.mem = next}, mem_back = {.mem = back};
+        uint8_t *in = malloc(size), *out = calloc(1, size);
+        struct tsl_fence *copied;
+
+        for (size_t j = 0; j < size; j++)
+            in[j] = (uint8_t)(j * 37 + j / 1000 + i);
+        assert_int_equal(copy(a, mem_there, (struct tsl_place){.host = in}, size, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->finish(a), CL_SUCCESS);
+        assert_int_equal(copy(b, mem_next, mem_there, size, NULL, &copied), CL_SUCCESS);
+        assert_int_equal(driver->fence_wait(copied), CL_COMPLETE);
+        assert_int_equal(copy(a, mem_back, mem_next, size, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(copy(a, (struct tsl_place){.host = out}, mem_back, size, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->finish(a), CL_SUCCESS);
+        assert_memory_equal(out, in, size);
+        assert_true(through() - before <= 2 * size);
+        tsl_fence_unref(copied);
+        driver->mem_free(there);
+        driver->mem_free(next);
+        driver->mem_free(back);
+        driver->lane_free(a);
+        driver->lane_free(b);
+        free(in);
+        free(out);
+    }
+    no_violation();
+}
+
+/* A box within others, in a lane with work before and after it, behind a gate of the same node: what the other node has
+ * when the gate opens is what comes. */
+static void a_pull_has_its_turn(void **state)
+{
+    struct tsl_lane *a = new_lane(members[2]), *b = new_lane(members[0]);
+    struct tsl_mem *from = new_mem(members[2], 3 << 20), *to = new_mem(members[0], 3 << 20);
+    uint8_t *bytes = malloc(3 << 20), *out = calloc(1, 3 << 20);
+    struct tsl_copy box = {.dst = {.mem = to, .offset = 100, .row_pitch = 2000, .slice_pitch = 200000},
+                           .src = {.mem = from, .offset = 7, .row_pitch = 1500, .slice_pitch = 300000},
+                           .region = {1300, 90, 9}};
+    struct tsl_fill fill = {.dst = {.mem = to}, .region = {3 << 20, 1, 1}, .pattern = "x", .pattern_size = 1};
+    struct tsl_fence *gate, *pulled;
+    struct tsl_waits waits = {1, &gate};
+
+    (void)state;
+    for (size_t i = 0; i < 3 << 20; i++)
+        bytes[i] = (uint8_t)(i * 13 + i / 777);
+    assert_int_equal(driver->gate_create(members[0], &gate), CL_SUCCESS);
+    assert_int_equal(driver->fill(b, &fill, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->copy(b, &box, &waits, &pulled), CL_SUCCESS);
+    assert_int_equal(copy(b, (struct tsl_place){.host = out}, (struct tsl_place){.mem = to}, 3 << 20, NULL, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(driver->flush(b), CL_SUCCESS);
+    assert_int_equal(copy(a, (struct tsl_place){.mem = from}, (struct tsl_place){.host = bytes}, 3 << 20, NULL, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(driver->finish(a), CL_SUCCESS);
+    assert_true(driver->fence_status(pulled) > CL_COMPLETE);
+    assert_int_equal(driver->gate_open(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(driver->finish(b), CL_SUCCESS);
+    assert_int_equal(driver->fence_status(pulled), CL_COMPLETE);
+    for (size_t z = 0; z < 9; z++)
+        for (size_t y = 0; y < 90; y++)
+            assert_memory_equal(out + 100 + z * 200000 + y * 2000, bytes + 7 + z * 300000 + y * 1500, 1300);
+    assert_int_equal(out[99], 'x');
+    assert_int_equal(out[1400], 'x');
+    tsl_fence_unref(gate);
+    tsl_fence_unref(pulled);
+    driver->mem_free(from);
+    driver->mem_free(to);
+    driver->lane_free(a);
+    driver->lane_free(b);
+    free(bytes);
+    free(out);
+    no_violation();
+}
+
+/* A PULL from a node that is lost fails, whether it was asked for or waits; what is before it in its lane doesn't. */
+static void a_pull_from_a_lost_node_fails(void **state)
+{
+    struct tsl_lane *b = new_lane(members[2]);
+    struct tsl_mem *from = new_mem(members[0], 64), *to = new_mem(members[2], 64);
+    struct tsl_place mem_from = {.mem = from}, mem_to = {.mem = to};
+    struct tsl_fence *gate, *first, *second, *third;
+
+    (void)state;
+    assert_int_equal(driver->gate_create(members[2], &gate), CL_SUCCESS);
+    assert_int_equal(driver->mark(b, NULL, &first), CL_SUCCESS);
+    assert_int_equal(copy(b, mem_to, mem_from, 64, gate, &second), CL_SUCCESS);
+    atomic_store(&head.loses, true);
+    assert_int_equal(driver->gate_open(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(second), CL_DEVICE_NOT_AVAILABLE);
+    assert_int_equal(driver->fence_wait(first), CL_COMPLETE);
+    assert_int_equal(copy(b, mem_to, mem_from, 64, NULL, &third), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(third), CL_DEVICE_NOT_AVAILABLE);
+    assert_false(tsl_member_is_lost(members[2]));
+    tsl_fence_unref(gate);
+    tsl_fence_unref(first);
+    tsl_fence_unref(second);
+    tsl_fence_unref(third);
+    driver->mem_free(from);
+    driver->mem_free(to);
+    driver->lane_free(b);
+    no_violation();
+}
+
 /* Books: what doesn't fit is refused here, and near the end the node is asked. */
 static void memory_is_booked(void **state)
 {
@@ -410,9 +582,9 @@ static void a_cut_connection_is_a_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_take_all_ways),
-        cmocka_unit_test(memory_is_booked),
-        cmocka_unit_test(a_cut_connection_is_a_loss),
+        cmocka_unit_test(bytes_take_all_ways),           cmocka_unit_test(bytes_go_from_node_to_node),
+        cmocka_unit_test(a_pull_has_its_turn),           cmocka_unit_test(memory_is_booked),
+        cmocka_unit_test(a_pull_from_a_lost_node_fails), cmocka_unit_test(a_cut_connection_is_a_loss),
     };
 
     return cmocka_run_group_tests_name("pair", tests, begin, end);

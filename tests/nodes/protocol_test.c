@@ -26,6 +26,9 @@ static uint64_t chance(uint64_t n)
 #define A    2u
 #define B    3u
 #define PART 4u
+#define C    5u /* for another node */
+
+#define THEIRS 99u /* memory of another node */
 
 static uint64_t waits[] = {20, 21};
 static float value = 3;
@@ -43,6 +46,7 @@ static const struct tsl_remote_request samples[] = {
     {.kind = TSL_REMOTE_LANE, .id = LANE, .flags = 1},
     {.kind = TSL_REMOTE_ALLOC, .id = A, .size = 4096},
     {.kind = TSL_REMOTE_ALLOC, .id = B, .size = 4096, .answer = 2},
+    {.kind = TSL_REMOTE_ALLOC, .id = C, .size = 4096},
     {.kind = TSL_REMOTE_SUB, .id = PART, .of = A, .offset = 1024, .size = 1024},
     {.kind = TSL_REMOTE_GATE, .id = 21},
     {.kind = TSL_REMOTE_FILL,
@@ -81,6 +85,14 @@ static const struct tsl_remote_request samples[] = {
      .tell = true,
      .src = {.mem = B, .row_pitch = 512},
      .region = {256, 2, 1}},
+    {.kind = TSL_REMOTE_PULL,
+     .id = 29,
+     .lane = LANE,
+     .tell = true,
+     .dst = {.mem = B, .row_pitch = 512},
+     .src = {.mem = THEIRS, .offset = 4, .row_pitch = 64},
+     .region = {64, 2, 1},
+     .of = 1},
     {.kind = TSL_REMOTE_COMBINE,
      .id = 26,
      .lane = LANE,
@@ -274,10 +286,86 @@ static void take_payload(void *arg, uint32_t program, void *data, size_t size)
 
 static struct node_server *server;
 
+/* What the server said to node 1, which is the test, about a program. */
+struct peer_said {
+    uint32_t program;
+    uint8_t *data;
+    size_t size;
+    struct peer_said *next;
+};
+
+static struct peer_said *peer_said;
+static size_t n_told; /* bytes that node 1 got */
+
+static void take_peer(void *arg, unsigned node, uint32_t program, uint8_t *data, size_t size)
+{
+    struct peer_said *said = malloc(sizeof(*said));
+
+    (void)arg;
+    assert_int_equal(node, 1);
+    *said = (struct peer_said){program, data, size, peer_said};
+    peer_said = said;
+}
+
+static void say_as_peer(uint32_t program, struct tsl_writer *writer, bool changed)
+{
+    assert_false(writer->failed);
+    if (changed)
+        change(writer->data, writer->size);
+    node_server_take_peer(server, 1, program, writer->data, 0, writer->size);
+}
+
+static void answer(const struct peer_said *said, bool changed)
+{
+    struct tsl_reader reader = tsl_reader_of(said->data + TSL_REMOTE_FRAME_SIZE, said->size - TSL_REMOTE_FRAME_SIZE);
+    struct tsl_remote_request question;
+    struct tsl_remote_reply reply;
+    struct tsl_writer writer = {.size = 0};
+
+    if (tsl_remote_get_reply(&reader, &reply)) {
+        assert_int_equal(reply.kind, TSL_REMOTE_READ_IS);
+        assert_int_equal(reader.size - reader.at, reply.size);
+        n_told += reply.size;
+        return;
+    }
+    reader = tsl_reader_of(said->data + TSL_REMOTE_FRAME_SIZE, said->size - TSL_REMOTE_FRAME_SIZE);
+    assert_true(tsl_remote_get_request(&reader, &question));
+    assert_int_equal(question.kind, TSL_REMOTE_READ);
+    tsl_remote_put_reply(&writer,
+                         &(struct tsl_remote_reply){.kind = TSL_REMOTE_READ_IS, .id = question.id, .size = 128});
+    tsl_write_raw(&writer, bytes, 128);
+    say_as_peer(said->program, &writer, changed);
+    tsl_remote_request_finish(&question);
+}
+
+static void answer_peer(bool changed)
+{
+    struct peer_said *said;
+
+    while ((said = peer_said)) {
+        peer_said = said->next;
+        answer(said, changed);
+        free(said->data);
+        free(said);
+    }
+}
+
+/* Node 1 asks for bytes of a program's memory. */
+static void ask_as_peer(uint32_t program, bool changed)
+{
+    struct tsl_writer writer = {.size = 0};
+
+    tsl_remote_put_request(&writer, &(struct tsl_remote_request){.kind = TSL_REMOTE_READ,
+                                                                 .id = 5,
+                                                                 .src = {.mem = C, .offset = 4, .row_pitch = 100},
+                                                                 .region = {100, 3, 1}});
+    say_as_peer(program, &writer, changed);
+}
+
 static int begin(void **state)
 {
     struct tsl_fake_setup setup = {.n_members = 2, .threads = true, .seed = 1};
-    struct node_out out = {.messages = take_messages, .payload = take_payload};
+    struct node_out out = {.messages = take_messages, .payload = take_payload, .peer = take_peer, .n_nodes = 2};
 
     (void)state;
     if (getenv("NODES_SEED"))
@@ -308,6 +396,7 @@ static void step_until_empty(void)
     while (!node_server_is_empty(server)) {
         if (!node_server_step(server))
             node_server_wait(server, 1000);
+        answer_peer(false);
         assert_true(tsl_clock_ns() < limit);
     }
 }
@@ -332,12 +421,16 @@ static void a_whole_program_is_served(void **state)
 
     (void)state;
     n_replies = 0;
+    ask_as_peer(1, false); /* The program says later what it is about. */
     assert_true(node_server_take(server, 1, writer.data, TSL_REMOTE_FRAME_SIZE, writer.size - TSL_REMOTE_FRAME_SIZE));
-    for (int i = 0; i < 2000 && n_replies < 10; i++)
+    for (int i = 0; i < 2000 && (n_replies < 11 || !n_told); i++) {
         if (!node_server_step(server))
             node_server_wait(server, 1000);
-    /* Five answers, four ends of work, and one that bytes of a READ and one that staging came by. */
-    assert_true(n_replies >= 10);
+        answer_peer(false);
+    }
+    /* Five answers, five ends of work, and one that bytes of a READ and one that staging came by. */
+    assert_true(n_replies >= 11);
+    assert_int_equal(n_told, 300);
     node_server_bye(server, 1);
     step_until_empty();
     check_nothing_is_left();
@@ -382,6 +475,9 @@ static void changed_programs_do_no_harm(void **state)
         node_server_take(server, round, writer.data, TSL_REMOTE_FRAME_SIZE, size);
         if (chance(2))
             node_server_step(server);
+        ask_as_peer(round, chance(2));
+        if (chance(2))
+            answer_peer(true);
         node_server_bye(server, round);
         if (round % 16 == 0) {
             step_until_empty();
@@ -390,6 +486,7 @@ static void changed_programs_do_no_harm(void **state)
         forget_its_own();
     }
     step_until_empty();
+    answer_peer(false);
     check_nothing_is_left();
 }
 
