@@ -211,9 +211,12 @@ bool remote_can_wait(struct tsl_member *member, const struct tsl_fence *fence);
 cl_int remote_gate_create(struct tsl_member *member, struct tsl_fence **gate);
 cl_int remote_gate_open(struct tsl_fence *gate, cl_int status);
 
-/* submit.c */
+/* transfer.c */
 cl_int remote_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                    struct tsl_fence **fence);
+bool remote_can_copy_peer(struct tsl_member *from, struct tsl_member *to);
+
+/* submit.c */
 cl_int remote_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
                    struct tsl_fence **fence);
 cl_int remote_combine(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,
@@ -221,7 +224,6 @@ cl_int remote_combine(struct tsl_lane *lane, const struct tsl_combine *combine, 
 cl_int remote_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
                      struct tsl_fence **fence);
 cl_int remote_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);
-bool remote_can_copy_peer(struct tsl_member *from, struct tsl_member *to);
 
 /* memory.c */
 struct remote_mem *remote_mem_of(const struct tsl_mem *mem);
