@@ -10,11 +10,13 @@
 #include "node/head.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -30,6 +32,19 @@ static struct head head = {.listener = -1, .programs = TAILQ_HEAD_INITIALIZER(he
 static const char *folder;
 static pid_t watched;
 static int watched_handle = -1; /* pidfd: a number alone may be another process's later */
+
+/* Locked for as long as this process lives, under its name from then on. */
+static void hold_folder(void)
+{
+    char made[4096], path[4096];
+    int file;
+
+    snprintf(made, sizeof(made), "%s/head.new", folder);
+    snprintf(path, sizeof(path), "%s/head", folder);
+    file = open(made, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    if (file < 0 || flock(file, LOCK_EX | LOCK_NB) || rename(made, path))
+        fprintf(stderr, "tesela-head: %s can't be locked: %s\n", path, strerror(errno));
+}
 
 /* ---- The start --------------------------------------------------------------------------------------------------- */
 
@@ -198,7 +213,7 @@ static void serve(void)
 static void clean(void)
 {
     char path[4096];
-    static const char *const names[] = {"socket", "socket.new", "why"};
+    static const char *const names[] = {"socket", "socket.new", "why", "head", "head.new"};
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
@@ -240,13 +255,16 @@ int main(int argc, char **argv)
 {
     int level, size;
 
+    if (argc == 3) {
+        folder = argv[1];
+        hold_folder();
+    }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc != 3 || size < 2 || (unsigned)size > TSL_REMOTE_MAX_NODES + 1) {
         fprintf(stderr, "tesela-head is started by `tesela run --nodes`\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    folder = argv[1];
     watched = (pid_t)atol(argv[2]);
     watched_handle = (int)syscall(SYS_pidfd_open, watched, 0);
     mpi_io_init(&head.io);

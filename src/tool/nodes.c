@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +99,7 @@ struct job {
     char head[PATH_MAX], node[PATH_MAX], folder[PATH_MAX], socket[PATH_MAX];
     char count[16], process[32];
     const char *hosts; /* NULL: all nodes are on this machine */
+    pid_t session;     /* of its processes on this machine, the nodes' not among them */
 };
 
 static void add_open_mpi(struct line *line)
@@ -188,9 +191,52 @@ static void become(const struct line *line, int alive)
     _exit(1);
 }
 
+enum head_state { HEAD_NOT_THERE, HEAD_LIVES, HEAD_ENDED };
+
+/* The head locks a file of the job's folder for as long as it lives, and removes it at an orderly end. */
+static enum head_state look_at_head(const struct job *job)
+{
+    char path[PATH_MAX + 8];
+    enum head_state state;
+    int file;
+
+    snprintf(path, sizeof path, "%s/head", job->folder);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return HEAD_NOT_THERE;
+    state = flock(file, LOCK_SH | LOCK_NB) ? HEAD_LIVES : HEAD_ENDED;
+    close(file);
+    return state;
+}
+
+/* Open MPI's mpirun may stand still in its own end when a process of the job dies: it gets some time for that. */
+#define END_SECONDS 10
+
+static void supervise(const struct line *line, const struct job *job, int alive)
+{
+    enum head_state state = HEAD_NOT_THERE, last;
+    unsigned n_ended = 0;
+    pid_t child = fork();
+
+    if (child == 0)
+        become(line, alive);
+    close(alive);
+    while (child > 0 && waitpid(child, NULL, WNOHANG) == 0) {
+        last = state;
+        state = look_at_head(job);
+        if (state == HEAD_NOT_THERE && last != HEAD_NOT_THERE)
+            state = HEAD_ENDED;
+        n_ended = state == HEAD_ENDED ? n_ended + 1 : 0;
+        if (n_ended == END_SECONDS * 10)
+            kill(child, SIGKILL);
+        poll(NULL, 0, 100);
+    }
+    _exit(child < 0);
+}
+
 /* In a session of its own, so that the terminal's signals are the program's alone, and as nobody's child. Returns a
  * pipe that ends with it; -1 on error. */
-static int start(const struct line *line)
+static int start(const struct line *line, struct job *job)
 {
     int ends[2];
     pid_t child;
@@ -202,10 +248,11 @@ static int start(const struct line *line)
         setsid();
         child = fork();
         if (child == 0)
-            become(line, ends[1]);
+            supervise(line, job, ends[1]);
         _exit(child < 0);
     }
     close(ends[1]);
+    job->session = child;
     if (child > 0 && waitpid(child, NULL, 0) == child)
         return ends[0];
     close(ends[0]);
@@ -227,6 +274,8 @@ static void say_why(const struct job *job)
     if (file)
         fclose(file);
     unlink(path);
+    snprintf(path, sizeof path, "%s/head", job->folder);
+    unlink(path);
     rmdir(job->folder);
 }
 
@@ -237,9 +286,11 @@ static bool wait_until_ready(const struct job *job, int alive)
     for (int i = 0; i < START_SECONDS * 100; i++) {
         if (access(job->socket, F_OK) == 0)
             return true;
-        if (poll(&end, 1, 10) > 0)
+        if (poll(&end, 1, 10) > 0 || look_at_head(job) == HEAD_ENDED)
             break;
     }
+    poll(&end, 1, 3000); /* MPI may have something to say. */
+    kill(-job->session, SIGKILL);
     say_why(job);
     return false;
 }
@@ -272,7 +323,7 @@ bool tsl_tool_nodes_start(const char *nodes)
     snprintf(job.count, sizeof job.count, "%u", n);
     snprintf(job.process, sizeof job.process, "%ld", (long)getpid());
     write_line(&line, &job);
-    alive = start(&line);
+    alive = start(&line, &job);
     if (alive < 0) {
         perror("tesela run: --nodes");
         rmdir(job.folder);
