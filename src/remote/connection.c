@@ -66,6 +66,16 @@ void remote_say_locked(struct remote_node *node, const struct tsl_remote_request
         remote_send_locked(node);
 }
 
+void remote_flush_locked(struct remote_node *node, uint64_t lane, uint64_t id)
+{
+    if (node->flushed_lane != lane || node->flushed_id < id) {
+        remote_say_locked(node, &(struct tsl_remote_request){.kind = TSL_REMOTE_FLUSH, .id = lane});
+        node->flushed_lane = lane;
+        node->flushed_id = node->connection->last_id;
+    }
+    remote_send_locked(node);
+}
+
 void remote_frame_locked(struct remote_node *node, const struct tsl_remote_frame *frame)
 {
     uint8_t bytes[TSL_REMOTE_FRAME_SIZE];

@@ -191,8 +191,12 @@ static void lane_free(struct tsl_lane *lane)
 
 static cl_int flush(struct tsl_lane *lane)
 {
-    say(remote_member_of(lane->member)->node,
-        &(struct tsl_remote_request){.kind = TSL_REMOTE_FLUSH, .id = ((struct remote_lane *)lane)->id}, true);
+    struct remote_node *node = remote_member_of(lane->member)->node;
+
+    remote_lock(node->connection);
+    if (!node->lost)
+        remote_flush_locked(node, ((struct remote_lane *)lane)->id, node->connection->last_id);
+    remote_unlock(node->connection);
     return CL_SUCCESS;
 }
 

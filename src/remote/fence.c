@@ -83,9 +83,10 @@ cl_int remote_fence_wait(struct tsl_fence *fence)
     if (status <= CL_COMPLETE)
         return status;
     remote_lock(c);
-    if (f->on_way && !f->node->lost)
-        remote_say_locked(f->node, &(struct tsl_remote_request){.kind = TSL_REMOTE_FLUSH, .id = f->lane_id});
-    remote_send_locked(f->node);
+    if (f->on_way && !f->flushed && !f->node->lost)
+        remote_flush_locked(f->node, f->lane_id, f->id);
+    else
+        remote_send_locked(f->node);
     while ((status = atomic_load(&f->status)) > CL_COMPLETE)
         pthread_cond_wait(&c->changed, &c->lock);
     remote_unlock(c);

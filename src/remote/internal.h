@@ -19,7 +19,8 @@ struct remote_node {
     struct remote_connection *connection;
     unsigned index;
     bool lost;
-    struct tsl_writer out; /* requests that were not sent yet */
+    struct tsl_writer out;             /* requests that were not sent yet */
+    uint64_t flushed_lane, flushed_id; /* the last FLUSH: that lane, with all whose numbers go so far */
     struct tsl_clock_map clock;
     size_t sent_size;             /* bytes of data that the node holds for us */
     struct tsl_remote_reply data; /* of which the payload comes next; kind 0: of none */
@@ -171,6 +172,8 @@ struct remote_connection *remote_connect(void);
 /* Appends to what the node will get; sends it where that has become much. */
 void remote_say_locked(struct remote_node *node, const struct tsl_remote_request *request);
 void remote_send_locked(struct remote_node *node);
+/* Says FLUSH, unless work of the lane up to that number was flushed last, and sends all. */
+void remote_flush_locked(struct remote_node *node, uint64_t lane, uint64_t id);
 /* Another frame, behind all that was said. */
 void remote_frame_locked(struct remote_node *node, const struct tsl_remote_frame *frame);
 /* Asks, and waits for the answer. Its data are the caller's (heap, with a NUL behind). CL_DEVICE_NOT_AVAILABLE: the

@@ -45,6 +45,7 @@ static struct {
     struct node_server *servers[N_NODES];
     STAILQ_HEAD(, said) said, said_to_peers; /* the latter's node: to whom */
     atomic_size_t n_through;                 /* bytes of programs' data that the head handed on */
+    atomic_size_t n_frames;                  /* of requests */
     atomic_bool loses; /* nodes learn that node 0 is lost, which says nothing to others any more */
     atomic_bool ends;  /* the connection is cut */
     pthread_t thread;
@@ -214,8 +215,10 @@ static bool take_frame(void)
         free(body);
         return false;
     }
-    if (frame.kind == TSL_REMOTE_MESSAGES)
+    if (frame.kind == TSL_REMOTE_MESSAGES) {
+        atomic_fetch_add(&head.n_frames, 1);
         return node_server_take(head.servers[frame.peer], 1, body, 0, frame.size);
+    }
     if (frame.kind == TSL_REMOTE_HELLO)
         send_hello();
     free(body);
@@ -510,6 +513,34 @@ static void a_pull_from_a_lost_node_fails(void **state)
     no_violation();
 }
 
+/* Who flushes and then waits says so once; who only waits is heard as well, also behind another lane's flush. */
+static void a_command_is_one_frame(void **state)
+{
+    struct tsl_lane *a = new_lane(members[0]), *b = new_lane(members[0]);
+    struct tsl_fence *fence, *other;
+    size_t before;
+
+    (void)state;
+    assert_int_equal(driver->finish(a), CL_SUCCESS);
+    assert_int_equal(driver->finish(b), CL_SUCCESS);
+    before = atomic_load(&head.n_frames);
+    assert_int_equal(driver->mark(a, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->flush(a), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+    assert_int_equal(atomic_load(&head.n_frames) - before, 1);
+    tsl_fence_unref(fence);
+    assert_int_equal(driver->mark(a, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->mark(b, NULL, &other), CL_SUCCESS);
+    assert_int_equal(driver->flush(b), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+    assert_int_equal(driver->fence_wait(other), CL_COMPLETE);
+    tsl_fence_unref(fence);
+    tsl_fence_unref(other);
+    driver->lane_free(a);
+    driver->lane_free(b);
+    no_violation();
+}
+
 /* Books: what doesn't fit is refused here, and near the end the node is asked. */
 static void memory_is_booked(void **state)
 {
@@ -582,9 +613,10 @@ static void a_cut_connection_is_a_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_take_all_ways),           cmocka_unit_test(bytes_go_from_node_to_node),
-        cmocka_unit_test(a_pull_has_its_turn),           cmocka_unit_test(memory_is_booked),
-        cmocka_unit_test(a_pull_from_a_lost_node_fails), cmocka_unit_test(a_cut_connection_is_a_loss),
+        cmocka_unit_test(bytes_take_all_ways),        cmocka_unit_test(bytes_go_from_node_to_node),
+        cmocka_unit_test(a_pull_has_its_turn),        cmocka_unit_test(a_command_is_one_frame),
+        cmocka_unit_test(memory_is_booked),           cmocka_unit_test(a_pull_from_a_lost_node_fails),
+        cmocka_unit_test(a_cut_connection_is_a_loss),
     };
 
     return cmocka_run_group_tests_name("pair", tests, begin, end);
