@@ -34,6 +34,8 @@ function(tesela_install)
         install(DIRECTORY include/CL DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
     endif()
     install(FILES src/tool/completion.bash RENAME tesela DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES src/tool/completion.zsh RENAME _tesela
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/$<IF:$<BOOL:${TESELA_PACKAGE}>,vendor-completions,site-functions>)
     file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/user/*.1)
     if(TESELA_PACKAGE)
         tesela_install_package_files("${man_pages}")

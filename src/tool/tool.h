@@ -1,6 +1,6 @@
 /*
  * The command-line tool `tesela`. Each command parses its own arguments with argp and returns the tool's exit status.
- * The manual pages in docs/user describe them, and completion.bash completes them; keep all equal.
+ * The manual pages in docs/user describe them, and completion.bash and completion.zsh complete them; keep all equal.
  */
 #ifndef TSL_TOOL_TOOL_H
 #define TSL_TOOL_TOOL_H
