@@ -77,6 +77,9 @@ target_include_directories(tesela_kc_front PRIVATE src)
 target_include_directories(tesela_kc_front SYSTEM PRIVATE ${LLVM_INCLUDES})
 target_compile_definitions(tesela_kc_front PRIVATE _GNU_SOURCE TESELA_VERSION="${PROJECT_VERSION}")
 target_compile_options(tesela_kc_front PRIVATE -Wall -Wextra -Wshadow -fno-exceptions ${sanitize})
+# All of what is known of Clang's and LLVM's types is a third of the time that these files take: lines and functions' names
+# are enough for back-traces. A build of type Debug has all.
+target_compile_options(tesela_kc_front PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)
 if(LLVM_RTTI STREQUAL NO)
     target_compile_options(tesela_kc_front PRIVATE -fno-rtti)
 endif()

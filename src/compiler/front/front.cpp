@@ -169,9 +169,9 @@ class WatchedAction : public clang::EmitLLVMOnlyAction
         if (!own || (!same && !windows))
             return own;
         if (same)
-            both.push_back(same->watch(compiler));
+            both.push_back(same->watch(compiler.getPreprocessor()));
         if (windows)
-            both.push_back(windows->watch(compiler));
+            both.push_back(windows->watch(compiler.getSourceManager()));
         both.push_back(std::move(own));
         return std::make_unique<clang::MultiplexConsumer>(std::move(both));
     }

@@ -27,6 +27,7 @@
 
 #include "compiler/front/same_parts.hpp"
 
+#include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Expr.h>
 #include <clang/AST/Stmt.h>
@@ -372,11 +373,11 @@ void kc::Same::differs(const std::string &why)
         reason = why;
 }
 
-std::unique_ptr<clang::ASTConsumer> kc::Same::watch(clang::CompilerInstance &compiler)
+std::unique_ptr<clang::ASTConsumer> kc::Same::watch(clang::Preprocessor &preprocessor)
 {
-    const Work work = {*this, compiler.getPreprocessor(), compiler.getSourceManager()};
+    const Work work = {*this, preprocessor, preprocessor.getSourceManager()};
 
-    compiler.getPreprocessor().addPPCallbacks(std::make_unique<Definitions>(work));
-    compiler.getPreprocessor().setTokenWatcher(Brackets(work));
+    preprocessor.addPPCallbacks(std::make_unique<Definitions>(work));
+    preprocessor.setTokenWatcher(Brackets(work));
     return std::make_unique<Declarations>(work);
 }

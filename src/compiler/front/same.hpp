@@ -6,10 +6,15 @@
 #ifndef KC_FRONT_SAME_HPP
 #define KC_FRONT_SAME_HPP
 
-#include <clang/AST/ASTConsumer.h>
-#include <clang/Frontend/CompilerInstance.h>
 #include <memory>
 #include <string>
+
+/* Declared here, because Clang's headers take seconds to read. */
+namespace clang
+{
+class ASTConsumer;
+class Preprocessor;
+} // namespace clang
 
 namespace kc
 {
@@ -22,8 +27,8 @@ class Same
     /* Checks the text and the options of the build before preprocessing. */
     Same(const char *source, const char *options);
 
-    /* Called when Clang's preprocessor exists, before it reads. The consumer sees all declarations. */
-    std::unique_ptr<clang::ASTConsumer> watch(clang::CompilerInstance &compiler);
+    /* Called before the preprocessor reads. The consumer sees all declarations. */
+    std::unique_ptr<clang::ASTConsumer> watch(clang::Preprocessor &preprocessor);
 
     /* Keeps the first reason. */
     void differs(const std::string &why);

@@ -2,10 +2,12 @@
 
 #include "compile_client/window_text.h"
 
+#include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Attr.h>
 #include <clang/AST/Expr.h>
 #include <clang/AST/Stmt.h>
+#include <clang/AST/TypeLoc.h>
 #include <clang/Basic/SourceManager.h>
 #include <llvm/ADT/DenseSet.h>
 #include <vector>
@@ -223,9 +225,9 @@ kc::Windows::Windows(const char *what) : source(what)
 {
 }
 
-std::unique_ptr<clang::ASTConsumer> kc::Windows::watch(clang::CompilerInstance &compiler)
+std::unique_ptr<clang::ASTConsumer> kc::Windows::watch(clang::SourceManager &sources)
 {
-    return std::make_unique<Rewriter>(*this, compiler.getSourceManager());
+    return std::make_unique<Rewriter>(*this, sources);
 }
 
 void kc::Windows::change(unsigned offset, unsigned length, const std::string &text)

@@ -7,11 +7,16 @@
 #ifndef KC_FRONT_WINDOWS_HPP
 #define KC_FRONT_WINDOWS_HPP
 
-#include <clang/AST/ASTConsumer.h>
-#include <clang/Frontend/CompilerInstance.h>
 #include <map>
 #include <memory>
 #include <string>
+
+/* Declared here, because Clang's headers take seconds to read. */
+namespace clang
+{
+class ASTConsumer;
+class SourceManager;
+} // namespace clang
 
 namespace kc
 {
@@ -23,7 +28,7 @@ class Windows
     /* The source has no macros of its own: each token stands where Clang says. */
     explicit Windows(const char *source);
 
-    std::unique_ptr<clang::ASTConsumer> watch(clang::CompilerInstance &compiler);
+    std::unique_ptr<clang::ASTConsumer> watch(clang::SourceManager &sources);
 
     /* Replaces `length` bytes at that offset of the source. The same change may be noted several times. */
     void change(unsigned offset, unsigned length, const std::string &text);
