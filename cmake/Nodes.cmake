@@ -16,6 +16,7 @@ target_include_directories(tesela_head PRIVATE include src icd ${PROJECT_SOURCE_
 target_link_libraries(tesela_head PRIVATE tesela_flags tesela_requirements MPI::MPI_C)
 add_executable(tesela_node src/node/main.c src/node/node_main.c src/node/mpi_io.c)
 target_link_libraries(tesela_node PRIVATE tesela_node_server MPI::MPI_C)
+tesela_link_program(tesela_node)
 set_target_properties(tesela_head PROPERTIES OUTPUT_NAME tesela-head RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/nodes)
 set_target_properties(tesela_node PROPERTIES OUTPUT_NAME tesela-node RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/nodes)
 
