@@ -49,6 +49,12 @@ if(CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT TESELA_SANITIZE AND NOT CMAKE_BUILD_
     target_link_options(tesela_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TESELA_WHOLE>>>:-fno-lto>)
 endif()
 
+# The compiler's own archiver finds the names in objects that hold no ordinary code.
+if(TESELA_WHOLE_PROGRAM AND NOT TESELA_TESTS AND CMAKE_C_COMPILER_AR AND CMAKE_C_COMPILER_RANLIB)
+    set(CMAKE_AR ${CMAKE_C_COMPILER_AR})
+    set(CMAKE_RANLIB ${CMAKE_C_COMPILER_RANLIB})
+endif()
+
 function(tesela_optimise_whole target)
     if(TESELA_WHOLE_PROGRAM)
         target_compile_options(${target} PRIVATE -O3 -flto=auto $<IF:$<BOOL:${TESELA_TESTS}>,-ffat-lto-objects,-fno-fat-lto-objects>)
