@@ -34,6 +34,7 @@ static const char *const words[TSL_N_CUT_WHYS] = {
     [TSL_CUT_ATOMICS] = "atomics",
     [TSL_CUT_WRITES_UNKNOWN] = "writes-unknown",
     [TSL_CUT_WRITES_MEET] = "writes-meet",
+    [TSL_CUT_TOO_LARGE] = "too-large",
     [TSL_CUT_NO_MEMORY] = "no-memory",
     [TSL_CUT_ATOMIC_RESULTS] = "atomic-results",
     [TSL_CUT_ATOMICS_AND_OTHERS] = "atomics-and-others",

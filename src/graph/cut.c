@@ -7,6 +7,7 @@
 #include "footprint/cut.h"
 #include "graph/choose.h"
 #include "graph/command.h"
+#include "graph/cut_count.h"
 #include "graph/cut_inside.h"
 #include "graph/cut_kernel.h"
 #include "graph/cut_rims.h"
@@ -21,12 +22,8 @@
 #include "trace/trace.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Launches of the process that were looked at, by rung. */
-static atomic_ullong n_launches[TSL_N_RUNGS];
 
 static const char *const rungs[TSL_N_RUNGS] = {
     [TSL_RUNG_WHOLE] = "whole", [TSL_RUNG_EXACT] = "exact",   [TSL_RUNG_DOMAIN] = "domain",
@@ -221,9 +218,17 @@ static bool make_shares(struct tsl_cut *cut, const struct tsl_candidate *candida
     return true;
 }
 
-static void count(enum tsl_rung rung)
+/* Where all is cut, the program leaves the choice and there are few work-items, each share has some groups all the
+ * same. */
+static void choose_size(struct tsl_cut *cut)
 {
-    atomic_fetch_add_explicit(&n_launches[rung], 1, memory_order_relaxed);
+    const struct tsl_command *c = cut->command;
+    tsl_members members = members_with_windows(cut);
+    if (tsl_cut_is_wanted(c->graph))
+        tsl_launch_choose_small(c->kernel, c->queue->handle->device, members, 4 * tsl_members_count(members),
+                                &cut->window);
+    else
+        tsl_launch_choose(c->kernel, c->queue->handle->device, members, &cut->window);
 }
 
 /* ---- The choice -------------------------------------------------------------------------------------------------- */
@@ -328,7 +333,7 @@ bool tsl_cut_again(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_
     begin(&cut, c, ask);
     if (!mark_candidates(&cut, candidates))
         return false;
-    tsl_launch_choose(c->kernel, c->queue->handle->device, members_with_windows(&cut), &cut.window);
+    choose_size(&cut);
     if (!is_as_before(&cut))
         return false;
     kept->n_left--;
@@ -344,7 +349,7 @@ bool tsl_cut_again(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_
         struct tsl_ask booked = *ask;
         booked.candidates = kept->candidates;
         tsl_placer_repeat(c->graph->placer, &booked, &parts);
-        count(TSL_RUNG_EXACT);
+        tsl_cut_count(c, TSL_RUNG_EXACT);
     }
     free(cut.touches);
     return chosen;
@@ -389,7 +394,7 @@ static bool ask_for_parts(struct tsl_cut *cut, struct tsl_candidate *candidates,
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
     if (!mark_candidates(cut, candidates)) {
-        count(TSL_RUNG_WHOLE);
+        tsl_cut_count(cut->command, TSL_RUNG_WHOLE);
         return false;
     }
     if (tsl_placer_parts(cut->command->graph->placer, cut->ask, parts))
@@ -419,27 +424,15 @@ bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl
         c->kernel->cut.kept->n_left = 0;
     if (!ask_for_parts(&cut, candidates, &parts))
         return false;
-    tsl_launch_choose(c->kernel, c->queue->handle->device, members_with_windows(&cut), &cut.window);
+    choose_size(&cut);
     bool chosen = choose(&cut, &parts);
     free(cut.touches);
     free(cut.joints);
-    count(chosen ? cut.rung : TSL_RUNG_WHOLE);
+    tsl_cut_count(c, chosen ? cut.rung : TSL_RUNG_WHOLE);
     return chosen;
 }
 
 const char *tsl_rung_name(enum tsl_rung rung)
 {
     return rungs[rung];
-}
-
-void tsl_cut_tell(void)
-{
-    unsigned long long n[TSL_N_RUNGS], all = 0;
-    for (unsigned r = 0; r < TSL_N_RUNGS; r++)
-        all += n[r] = atomic_load(&n_launches[r]);
-    if (all)
-        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO,
-                "launches that might be cut: %llu were cut exactly, %llu in a domain, %llu by merge, %llu by reduce, "
-                "%llu ran whole",
-                n[TSL_RUNG_EXACT], n[TSL_RUNG_DOMAIN], n[TSL_RUNG_MERGE], n[TSL_RUNG_REDUCE], n[TSL_RUNG_WHOLE]);
 }

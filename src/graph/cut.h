@@ -51,8 +51,4 @@ cl_int tsl_cut_spread(struct tsl_command *command);
 /* "exact" */
 const char *tsl_rung_name(enum tsl_rung rung);
 
-/* Tells, where TESELA_LOG asks for it, how many launches of the process were cut, and how many others might have been.
- * At the process's end, under no lock. */
-void tsl_cut_tell(void);
-
 #endif

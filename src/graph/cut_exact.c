@@ -1,6 +1,7 @@
 /* The rung `exact`: along which dimension, with which borders, and whether shares write different bytes. */
 #include "graph/borders.h"
 #include "graph/command.h"
+#include "graph/cut.h"
 #include "graph/cut_inside.h"
 #include "graph/cut_work.h"
 #include "graph/data.h"
@@ -32,7 +33,7 @@ static bool choose_dimension(struct tsl_cut *cut)
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
     bool remembered = tsl_cut_exact_remembers(cut);
-    if (remembered && is_hopeless(memo)) {
+    if (remembered && !tsl_cut_is_wanted(cut->command->graph) && is_hopeless(memo)) {
         cut->verdict.why = memo->why;
         return false;
     }

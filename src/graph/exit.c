@@ -12,7 +12,7 @@
 
 #include "base/lock.h"
 #include "base/worker.h"
-#include "graph/cut.h"
+#include "graph/cut_count.h"
 #include "graph/graphs.h"
 #include "graph/lane.h"
 #include "graph/op.h"

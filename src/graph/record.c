@@ -6,6 +6,7 @@
 #include "footprint/cut.h"
 #include "graph/command.h"
 #include "graph/cut.h"
+#include "graph/cut_count.h"
 #include "graph/op.h"
 #include "graph/port.h"
 #include "graph/queue.h"
@@ -114,15 +115,11 @@ static void describe_work(struct tsl_op_record *r, const struct tsl_op *op)
 /* What kept the launch from a better rung, in a word; NULL: nothing. */
 static const char *why_of(const struct tsl_command *c)
 {
-    static const char *const words[] = {
-        [TSL_WHOLE_ONE_MEMBER] = "one-member", [TSL_WHOLE_SETTING] = "setting", [TSL_WHOLE_SMALL] = "small",
-        [TSL_WHOLE_NO_WINDOWS] = "no-windows", [TSL_WHOLE_PAUSED] = "paused",   [TSL_WHOLE_UNKNOWN] = "unknown",
-        [TSL_WHOLE_NO_PARTS] = "no-parts",     [TSL_WHOLE_UNPAID] = "unpaid",   [TSL_WHOLE_MEASURED] = "measured"};
     if (c->n_more && c->rung == TSL_RUNG_EXACT)
         return NULL;
     if (c->n_more || c->whole_why == TSL_WHOLE_FORBIDDEN)
         return c->cut_why == TSL_CUT_OK ? NULL : tsl_cut_word(c->cut_why);
-    return words[c->whole_why];
+    return tsl_whole_word((enum tsl_whole_why)c->whole_why);
 }
 
 static void describe_launch(struct tsl_op_record *r, const struct tsl_op *op)

@@ -27,6 +27,7 @@ enum tsl_whole_why {
     TSL_WHOLE_NO_PARTS,   /* no second member is free and known, or its part would be too small */
     TSL_WHOLE_UNPAID,     /* it would not end earlier */
     TSL_WHOLE_FORBIDDEN,  /* by what tsl_command.cut_why says */
+    TSL_N_WHOLE_WHYS
 };
 
 struct tsl_share {

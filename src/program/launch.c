@@ -276,6 +276,16 @@ void tsl_launch_choose(const struct tsl_kernel *kernel, struct tsl_device *devic
         choose(kernel, members, tsl_kernel_work_group_size(kernel, device), window);
 }
 
+void tsl_launch_choose_small(const struct tsl_kernel *kernel, struct tsl_device *device, tsl_members members,
+                             uint64_t n_groups, struct tsl_window *window)
+{
+    size_t limit = tsl_kernel_work_group_size(kernel, device);
+    uint64_t most = tsl_window_items(window) / n_groups;
+
+    if (!window->local_size[0])
+        choose(kernel, members, limit && most >= limit ? limit : most ? (size_t)most : 1, window);
+}
+
 /* May the driver choose larger groups on this member? Not if the member recommends a size, as the source may hint at
  * one. */
 static bool may_exceed(const struct tsl_kernel_facts *facts, size_t limit)

@@ -30,6 +30,10 @@ void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_devi
 void tsl_launch_choose(const struct tsl_kernel *kernel, struct tsl_device *device, tsl_members members,
                        struct tsl_window *window);
 
+/* The same with groups so small that there are n_groups, if that can be. */
+void tsl_launch_choose_small(const struct tsl_kernel *kernel, struct tsl_device *device, tsl_members members,
+                             uint64_t n_groups, struct tsl_window *window);
+
 /* Puts a work-group size into a window without one if the member that will run the launch might choose more work-items
  * than the program was told as the maximum: programs size local memory by that. Otherwise the driver chooses. */
 void tsl_launch_limit(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned member,

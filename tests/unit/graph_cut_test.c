@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "caught.h"
 #include "footprint_bed.h"
+#include "graph/cut_count.h"
 #include "graph/state.h"
 #include "object/svm.h"
 #include "test.h"
@@ -239,6 +240,7 @@ struct call {
     struct tsl_queue *queue; /* NULL: the first */
     uint32_t value;
     size_t size[2];   /* 0: SIZE, 1 */
+    bool any_groups;  /* the program leaves the size of groups open */
     unsigned members; /* 0: all */
     struct tsl_event **event;
 };
@@ -248,7 +250,7 @@ static void enqueue(struct tsl_kernel *kernel, const struct call *call)
     size_t width = call->size[0] ? call->size[0] : SIZE, height = call->size[1];
     struct tsl_window window = {.work_dim = height ? 2 : 1,
                                 .global_size = {width, height ? height : 1, 1},
-                                .local_size = {1, 1, 1},
+                                .local_size = {!call->any_groups, !call->any_groups, !call->any_groups},
                                 .whole = true};
     struct tsl_enqueue e = {
         .queue = call->queue ? call->queue : t.queue, .type = CL_COMMAND_NDRANGE_KERNEL, .event = call->event};
@@ -358,6 +360,17 @@ static void test_few_groups(void **state)
     assert_bytes(0, 1, 3);
     assert_bytes(1, 1, 2);
     assert_bytes(2, 2, 1);
+}
+
+/* Where the program leaves the size of groups open they are small enough for all members. */
+static void test_open_groups(void **state)
+{
+    (void)state;
+    begin(3);
+    launch(FILL, &(struct call){.size = {8}, .value = 1, .any_groups = true});
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 3);
+    assert_bytes(0, 8, 1);
 }
 
 static void test_one_member(void **state)
@@ -542,6 +555,55 @@ static void test_refusals(void **state)
     assert_refused(SHOUT, "the kernel may call printf");
     assert_refused(GLOBAL, "the kernel uses program-scope variables that are not constant");
     assert_refused(UNKNOWN, "it is not known what the kernel accesses");
+}
+
+/* What is told at the process's end. */
+static char *told(void)
+{
+    catch_stderr();
+    tsl_cut_tell();
+    return release_stderr();
+}
+
+static unsigned number_before(const char *text, const char *word)
+{
+    const char *at = strstr(text, word);
+    unsigned n = 0, unit = 1;
+
+    assert_non_null(at);
+    for (; at > text && at[-1] >= '0' && at[-1] <= '9'; unit *= 10)
+        n += unit * (unsigned)(*--at - '0');
+    return n;
+}
+
+static void test_counts(void **state)
+{
+    static const struct tsl_fake_member member = {.item_ns = 1000, .gates = true, .no_combine = true};
+    static const char *const words[] = {" were cut exactly", " ran whole", " few-groups", " printf", " no-windows"};
+    static const unsigned more[] = {2, 4, 1, 2, 1};
+    unsigned before[5] = {0};
+    char *text;
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){member, member}, 2, 0);
+    for (unsigned round = 0; round < 2; round++) {
+        launch(FILL, &(struct call){.value = 1});
+        launch(FILL, &(struct call){.value = 2});
+        launch(FILL, &(struct call){.size = {1}, .value = 3});
+        launch(SHOUT, &(struct call){.value = 3});
+        launch(SHOUT, &(struct call){.value = 3});
+        launch(WHOLE, &(struct call){.value = 3});
+        assert_int_equal(finish(), CL_SUCCESS);
+        text = told();
+        for (unsigned i = 0; i < 5; i++) {
+            unsigned n = number_before(text, words[i]);
+
+            if (round)
+                assert_int_equal(n - before[i], more[i]);
+            before[i] = n;
+        }
+        free(text);
+    }
 }
 
 /* Who asks for group ids and the like gets no windows, which is no news. */
@@ -772,6 +834,7 @@ static int run_always(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_overlap, end),
         cmocka_unit_test_teardown(test_few_groups, end),
+        cmocka_unit_test_teardown(test_open_groups, end),
         cmocka_unit_test_teardown(test_one_member, end),
         cmocka_unit_test_teardown(test_dimensions, end),
         cmocka_unit_test_teardown(test_in_place, end),
@@ -781,6 +844,7 @@ static int run_always(void)
         cmocka_unit_test_teardown(test_failure_ends_last, end),
         cmocka_unit_test_teardown(test_times, end),
         cmocka_unit_test_teardown(test_refusals, end),
+        cmocka_unit_test_teardown(test_counts, end),
         cmocka_unit_test_teardown(test_whole_launch, end),
         cmocka_unit_test_teardown(test_one_buffer_twice, end),
         cmocka_unit_test_teardown(test_svm, end),
