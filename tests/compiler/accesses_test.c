@@ -1161,6 +1161,8 @@ static void flags_tell_what_else_is_done(void **state)
          "  memory_scope_device); a[1] = 1; }",
          TSL_FOOTPRINT_FENCES},
         {"kernel void f(global int *a) { atomic_add(a, 1); }", 0},
+        {"kernel void f(global int *a) { atom_add(a, 1); }", 0},
+        {"kernel void f(global int *a) { a[1] = atom_cmpxchg(a, 1, 2); }", 0},
         {"kernel void f(global atomic_int *a) { atomic_fetch_add(a, 1); }", TSL_FOOTPRINT_FENCES},
         {"kernel void f(global atomic_int *a) { atomic_fetch_add_explicit(a, 1, memory_order_relaxed); }", 0},
         {"kernel void f(volatile global int *a) { a[0] = 1; }", TSL_FOOTPRINT_WIDE_VOLATILE},

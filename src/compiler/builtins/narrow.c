@@ -20,6 +20,8 @@ static bool is_of_opencl_1(const char *name)
         return false;
     name += 2;
     name += strspn(name, "0123456789");
+    if (strncmp(name, "atom_", strlen("atom_")) == 0) /* The names before OpenCL 1.1. */
+        return true;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
