@@ -95,15 +95,17 @@ static void run_jobs(struct tsl_build *build)
             pthread_join(build->jobs[i].thread, NULL);
 }
 
-/* Is it worth knowing what kernels only read? Not with one member: buffers have no other place. With several it is,
- * even if all work on the host's copy: launches that only read one buffer run at once. */
+/* Is it worth knowing what kernels only read? Not with one member: buffers have no other place, unless launches are cut
+ * even there. With several it is, even if all work on the host's copy: launches that only read one buffer run at once.
+ */
 static bool wants_access(const struct tsl_build *build)
 {
     bool wanted = false;
 
     for (unsigned i = 0; i < build->n_jobs; i++)
         wanted |= asks_access(tsl_build_member(&build->jobs[i]));
-    return wanted && build->make == &tsl_make_build && build->program->source && build->program->context->n_members > 1;
+    wanted &= build->program->context->n_members > 1 || tsl_split_always(tsl_settings()->split);
+    return wanted && build->make == &tsl_make_build && build->program->source;
 }
 
 /* One text for windows is made for all members: only some of the names in their preludes differ. */
