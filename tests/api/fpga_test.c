@@ -4,10 +4,11 @@
  * aligned memory, and missing or wrong binaries are reported.
  *
  * Members: 0 the board, 1 the emulator, 2 PoCL.
+ * Launches run whole, as it is counted which member had how many.
  */
-/* variant: pocl TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
-/* variant: copying TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_ZERO_COPY=off */
-/* variant: old FPGA_PLATFORM_VERSION="OpenCL 1.0 test FPGA" FPGA_VERSION="OpenCL 1.0 test FPGA" TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_SPLIT=off */
+/* variant: copying TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_ZERO_COPY=off TESELA_SPLIT=off */
+/* variant: old FPGA_PLATFORM_VERSION="OpenCL 1.0 test FPGA" FPGA_VERSION="OpenCL 1.0 test FPGA" TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_SPLIT=off */
 #include "begin.h"
 #include "build_folder.h"
 

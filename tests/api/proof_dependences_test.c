@@ -6,12 +6,13 @@
  *
  * With "fastest" all kernels go to one of two members, which the table calls "the same device"; with round-robin
  * consecutive ones go to different members, and the transfers in between must not change any result.
+ * Launches run whole: each has one span of time.
  */
-/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=fastest */
-/* variant: pocl_round TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
-/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=weights=1,0 PROOF_SPIN=20000 */
-/* variant: oclgrind_round TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin PROOF_SPIN=20000 */
-/* any: */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=fastest TESELA_SPLIT=off */
+/* variant: pocl_round TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_SPLIT=off */
+/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=weights=1,0 PROOF_SPIN=20000 TESELA_SPLIT=off */
+/* variant: oclgrind_round TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin PROOF_SPIN=20000 TESELA_SPLIT=off */
+/* any: TESELA_SPLIT=off */
 #include "proof.h"
 
 #include <stdlib.h>

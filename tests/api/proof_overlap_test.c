@@ -2,9 +2,10 @@
  * One in-order queue, 32 blocks of the Mandelbrot set in buffers of their own, two members in turn: kernels run on both
  * at the same time, yet the program sees its events complete in the order of the queue, by callbacks, by waits, and
  * from another thread that polls.
+ * Launches run whole, each on one of the two.
  */
-/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
-/* two: TESELA_POLICY=round-robin */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_SPLIT=off */
+/* two: TESELA_POLICY=round-robin TESELA_SPLIT=off */
 /* alone */
 #include "proof.h"
 

@@ -1,11 +1,12 @@
 /*
  * The driver alone runs a chain of 1 000 commands on one member: no thread of ours wakes for it (or exists). Read from
  * the kernel's counts of context switches of each thread named tesela-….
+ * Launches run whole, as shares make work for our threads.
  */
-/* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
-/* variant: untraced TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread PROOF_TRACE=off */
-/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=fastest */
-/* any: TESELA_POLICY=fastest */
+/* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_SPLIT=off */
+/* variant: untraced TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread PROOF_TRACE=off TESELA_SPLIT=off */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=fastest TESELA_SPLIT=off */
+/* any: TESELA_POLICY=fastest TESELA_SPLIT=off */
 /* alone */
 #include "proof.h"
 

@@ -6,14 +6,15 @@
  * All kernels go to one of two members, which is "the device"; with two, a write by the host stays on the host. That
  * holds for devices with memory of their own, so TESELA_ZERO_COPY is off. Devices that work on the host's memory have
  * the host's copy: nothing ever moves, not even between two of them that take turns.
+ * Launches run whole: what moves for shares is another matter (proof_parts_test.c).
  */
-/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=fastest TESELA_LOG=tile:warn */
-/* variant: basic TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=weights=1,0 TESELA_LOG=tile:warn */
-/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=weights=1,0 TESELA_LOG=tile:warn */
-/* variant: zero_copy TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=fastest TESELA_LOG=tile:warn */
-/* variant: zero_copy_round TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_LOG=tile:warn */
-/* variant: zero_copy_oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_LOG=tile:warn */
-/* two: TESELA_ZERO_COPY=off TESELA_POLICY=fastest TESELA_LOG=tile:warn */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=fastest TESELA_LOG=tile:warn TESELA_SPLIT=off */
+/* variant: basic TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=weights=1,0 TESELA_LOG=tile:warn TESELA_SPLIT=off */
+/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=weights=1,0 TESELA_LOG=tile:warn TESELA_SPLIT=off */
+/* variant: zero_copy TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=fastest TESELA_LOG=tile:warn TESELA_SPLIT=off */
+/* variant: zero_copy_round TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_LOG=tile:warn TESELA_SPLIT=off */
+/* variant: zero_copy_oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_LOG=tile:warn TESELA_SPLIT=off */
+/* two: TESELA_ZERO_COPY=off TESELA_POLICY=fastest TESELA_LOG=tile:warn TESELA_SPLIT=off */
 #include "proof.h"
 
 #include <stdio.h>
