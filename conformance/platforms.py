@@ -92,6 +92,8 @@ def cpu_column(options):
 def columns(options):
     if options.cpu:
         return [cpu_column(options)]
+    if options.split:
+        return cut_columns(options)
     folder = vendor_folder(options.build, options.native)
     label = pathlib.Path(options.native).name
     native = Column(f'native {label}', {'OCL_ICD_VENDORS': folder_of_icds(folder)})
@@ -103,16 +105,29 @@ def columns(options):
     return [native, Column(f'Tesela on {label}', ours, options.build, (native.name,)), *mixed_columns(options, native)]
 
 
+def mixed_environment(options):
+    """Tesela on several members. They are set explicitly: otherwise several paths to one processor would be one member."""
+    mixed = tesela_environment(options.build, vendor_folder(options.build, options.mixed))
+    mixed['TESELA_MEMBERS'] = os.environ.get('TESELA_MEMBERS', 'opencl')
+    mixed['POCL_DEVICES'] = os.environ.get('POCL_DEVICES', 'basic pthread')
+    return mixed
+
+
+def cut_columns(options):
+    """Tesela on the vendors of --mixed, all launches whole, then with launches cut in each way of --split. What passes whole must pass cut."""
+    mixed, label = mixed_environment(options), f'Tesela on {pathlib.Path(options.mixed).name}'
+    whole = Column(f'{label}, whole', mixed | {'TESELA_SPLIT': 'off'}, options.build, least=2)
+    return [whole, *(Column(f'{label}, {split}', mixed | {'TESELA_SPLIT': split, 'TESELA_LOG': 'error,place:info'}, options.build,
+                            (whole.name,), least=2) for split in options.split.split(','))]
+
+
 def mixed_columns(options, native):
     """Tesela on all vendors of --mixed, preceded by each of these alone if it has no column yet; likewise the built-in CPU
     if TESELA_MEMBERS names it."""
     alone = [Column(f'native {name}', {'OCL_ICD_VENDORS': folder_of_icds(folder)})
              for name, folder in vendors_of(options.build, options.mixed) if f'native {name}' != native.name]
-    mixed = tesela_environment(options.build, vendor_folder(options.build, options.mixed))
+    mixed = mixed_environment(options)
     mixed['TESELA_POLICY'] = 'round-robin'
-    # Set explicitly: otherwise several paths to one processor would be one member.
-    mixed['TESELA_MEMBERS'] = os.environ.get('TESELA_MEMBERS', 'opencl')
-    mixed['POCL_DEVICES'] = os.environ.get('POCL_DEVICES', 'basic pthread')
     if 'cpu' in mixed['TESELA_MEMBERS'].split(','):
         alone.append(cpu_column(options))
     # With one member a column in turns would say nothing.

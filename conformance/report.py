@@ -32,6 +32,20 @@ def origins(table):
             for on, devices, tesela, count, when in table.of()]
 
 
+WAYS = ('exactly', 'domain', 'merge', 'reduce')
+
+
+def launches(table):
+    """For each (suite, column) that tells it: launches that were cut, by rung, and why others ran whole."""
+    sums = collections.OrderedDict()
+    for row in table.rows:
+        if row.launches:
+            sums.setdefault((row.suite, row.on), collections.Counter()).update(row.launches)
+    for (suite, on), n in sums.items():
+        yield suite, on, sum(n.values()), [n[way] for way in WAYS], ', '.join(
+            f"{met} {why.removeprefix('why ')}" for why, met in n.most_common() if why.startswith('why '))
+
+
 def summary(table):
     if not table.rows:
         return 'no sub-test has a result on both yet'
@@ -39,6 +53,9 @@ def summary(table):
     for (suite, on), c in by_suite(table).items():
         lines.append(f"{suite:24} {on:36} {c['all']:5} sub-tests, {c['native']:5} pass natively, {c['ours']:5} here; "
                      f"lost {c['lost']}, gained {c['gained']}, differ {c['differs']}, expected {c['expected']}")
+    for suite, on, n, cut, whole in launches(table):
+        lines.append(f"{suite:24} {on:36} {n:5} launches, {sum(cut)} cut ({', '.join(f'{c} {w}' for c, w in zip(cut, WAYS) if c)}); "
+                     f"whole: {whole or 'none'}")
     for row in table.bad():
         lines.append(f'{row.kind}: {row.on}: {row.suite} {row.test}: {row.native} natively, {row.state} here')
         if row.kind == 'lost' and row.reason:
@@ -54,6 +71,11 @@ def markdown(table):
     for (suite, on), c in by_suite(table).items():
         lines.append(f"| {suite} | {on} | {c['all']} | {c['native']} | {c['ours']} | {c['lost']} | {c['gained']} | "
                      f"{c['differs'] + c['expected']} |")
+    counted = list(launches(table))
+    if counted:
+        lines += ['', f"| suite | platform | launches | {' | '.join(WAYS)} | cut | whole |", f"| --- | --- |{' --- |' * (len(WAYS) + 3)}"]
+    for suite, on, n, cut, whole in counted:
+        lines.append(f"| {suite} | {on} | {n} | {' | '.join(map(str, cut))} | {100 * sum(cut) // n} % | {whole} |")
     return '\n'.join(lines) + '\n'
 
 

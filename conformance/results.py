@@ -26,11 +26,28 @@ def chosen(options, name):
 class Result:
     """state: one of the above; seconds: its duration; tail: the end of its output if it didn't pass. The book adds the rest,
     which is None in old results: who: the identity (identity.py) of the platform; words: the program's arguments; at: the
-    time of its end, UTC, in ISO 8601."""
+    time of its end, UTC, in ISO 8601. launches: how many were cut, by rung, and ran whole, by reason, where Tesela tells it."""
 
-    def __init__(self, state, seconds=0.0, tail='', who=None, words=None, at=None):
+    def __init__(self, state, seconds=0.0, tail='', who=None, words=None, at=None, launches=None):
         self.state, self.seconds, self.tail = state, seconds, tail
         self.who, self.words, self.at = who, words, at
+        self.launches = launches or {}
+
+
+CUT = re.compile(r'(\d+) (?:were )?cut (exactly)|(\d+) in a (domain)|(\d+) by (merge|reduce)')
+
+
+def launches_in(text):
+    """What TESELA_LOG=place:info tells at the end of each process: {'exactly': 12, 'why few-groups': 3}."""
+    found = collections.Counter()
+    for line in re.findall(r'launches that might be cut: (.*)', text):
+        for groups in CUT.findall(line):
+            number, way = filter(None, groups)
+            found[way] += int(number)
+    for line in re.findall(r'why launches ran whole: (.*)', text):
+        for number, why in re.findall(r'(\d+) ([\w-]+)', line):
+            found[f'why {why}'] += int(number)
+    return dict(+found)
 
 
 running = set()  # processes of call(), each in a process group of its own
@@ -74,12 +91,13 @@ def call(command, environment, seconds, cwd=None):
         finally:
             running.discard(process)
     took = time.monotonic() - start
-    tail = output.decode(errors='replace')[-2000:]
+    text = output.decode(errors='replace')
+    tail, launches = text[-2000:], launches_in(text)
     if late:
-        return Result(TIMEOUT, took, tail)
+        return Result(TIMEOUT, took, tail, launches=launches)
     if process.returncode < 0 or process.returncode > 128:
-        return Result(CRASH, took, f'{tail}\n[status {process.returncode}]')
-    return Result(PASS if process.returncode == 0 else FAIL, took, tail)
+        return Result(CRASH, took, f'{tail}\n[status {process.returncode}]', launches=launches)
+    return Result(PASS if process.returncode == 0 else FAIL, took, tail, launches=launches)
 
 
 class Book:
@@ -100,7 +118,7 @@ class Book:
         try:
             e = json.loads(line)
             self.entries[e['on'], e['suite'], e['test']] = Result(e['state'], e['seconds'], e.get('tail', ''), e.get('who'),
-                                                                  e.get('words'), e.get('at'))
+                                                                  e.get('words'), e.get('at'), e.get('launches'))
         except (ValueError, KeyError, TypeError):
             print(f'{self.path}:{number}: not a result, left out (an earlier run was cut off here?)')
 
@@ -178,6 +196,8 @@ class Book:
                  'seconds': round(result.seconds, 2)}
         if result.state != PASS:
             entry['tail'] = result.tail
+        if result.launches:
+            entry['launches'] = result.launches
         entry |= {'words': result.words, 'at': result.at, 'who': result.who}
         with self.path.open('a') as file:
             file.write(('\n' if self.cut_off else '') + json.dumps(entry) + '\n')
@@ -244,7 +264,7 @@ def times(results):
     return f'{found[0]} to {found[-1]}' if found else ''
 
 
-Row = collections.namedtuple('Row', 'suite test native on state kind reason tail')
+Row = collections.namedtuple('Row', 'suite test native on state kind reason tail launches')
 
 
 class Table:
@@ -265,7 +285,7 @@ class Table:
         ours = self.book.get(column, key)
         reason = self.expected.reason(column, key)
         kind = 'same' if ours.state in (PASS, SKIP) else 'expected' if reason else 'differs'
-        return Row(*key, '-', column, ours.state, kind, reason, ours.tail)
+        return Row(*key, '-', column, ours.state, kind, reason, ours.tail, ours.launches)
 
     def row(self, column, key):
         native, ours = self.book.natively(column, key), self.book.get(column, key)
@@ -278,7 +298,8 @@ class Table:
             kind = 'gained'
         else:
             kind = 'expected' if reason else 'differs'
-        return Row(*key, native.state, column, ours.state, kind, reason if kind in ('expected', 'lost') else None, ours.tail)
+        return Row(*key, native.state, column, ours.state, kind, reason if kind in ('expected', 'lost') else None, ours.tail,
+                   ours.launches)
 
     def of(self):
         """What each column's results were obtained on: (column, sentence, sentence on Tesela itself, how many, when)."""
