@@ -71,7 +71,7 @@ static cl_int create(struct tsl_dprogram *program, struct tsl_dkernel **kernels)
         for (unsigned w = how == TSL_COMBINE_CHANGED ? 0 : 2; w < N_WIDTHS && !error; w++) {
             char name[16];
             snprintf(name, sizeof(name), "%s%u", names[how], 1u << w);
-            error = tsl_own_kernel(program, name, &kernels[how * N_WIDTHS + w]);
+            error = tsl_own_kernel(program, name, GROUP, &kernels[how * N_WIDTHS + w]);
         }
     return error;
 }

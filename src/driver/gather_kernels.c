@@ -31,7 +31,7 @@ static atomic_uint_fast64_t last_serial = UINT64_C(3) << 62; /* far from those o
 
 static cl_int create(struct tsl_dprogram *program, struct tsl_dkernel **kernels)
 {
-    return tsl_own_kernel(program, "gather", kernels);
+    return tsl_own_kernel(program, "gather", GROUP, kernels);
 }
 
 static const struct tsl_own_source own = {.text = source,

@@ -13,16 +13,19 @@ void tsl_own_program_init(struct tsl_own_program *own)
     pthread_mutex_init(&own->lock, NULL);
 }
 
-cl_int tsl_own_kernel(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel)
+cl_int tsl_own_kernel(struct tsl_dprogram *program, const char *name, size_t group, struct tsl_dkernel **kernel)
 {
     struct tsl_kernel_facts facts = {.name = NULL};
     cl_int error = program->member->driver->kernel_create(program, name, kernel, &facts);
+    bool small = !error && facts.work_group_size && facts.work_group_size < group;
 
-    if (error)
-        *kernel = NULL;
-    else
+    if (small)
+        program->member->driver->kernel_free(*kernel);
+    if (!error)
         tsl_kernel_facts_finish(&facts);
-    return error;
+    if (error || small)
+        *kernel = NULL;
+    return small ? CL_INVALID_WORK_GROUP_SIZE : error;
 }
 
 static cl_int make_all(struct tsl_own_program *own, struct tsl_member *member, const struct tsl_own_source *source,

@@ -37,8 +37,8 @@ void tsl_own_program_init(struct tsl_own_program *own);
  * NULL. Blocks. */
 bool tsl_own_program_make(struct tsl_own_program *own, struct tsl_member *member, const struct tsl_own_source *source,
                           struct tsl_dkernel **kernels);
-/* One kernel; NULL on error. */
-cl_int tsl_own_kernel(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel);
+/* One kernel, to be run in groups of so many work-items; NULL on error, as where the member takes fewer. */
+cl_int tsl_own_kernel(struct tsl_dprogram *program, const char *name, size_t group, struct tsl_dkernel **kernel);
 /* Before the member closes. */
 void tsl_own_program_finish(struct tsl_own_program *own, const struct tsl_own_source *source,
                             struct tsl_dkernel **kernels);

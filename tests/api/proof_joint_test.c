@@ -8,6 +8,7 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_SPLIT=always */
 /* variant: zero_copy TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl,cpu TESELA_SPLIT=always */
 /* variant: three TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl,cpu TESELA_ZERO_COPY=off TESELA_SPLIT=always */
+/* variant: small_groups TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=basic POCL_MAX_WORK_GROUP_SIZE=32 TESELA_MEMBERS=opencl,cpu TESELA_ZERO_COPY=off TESELA_SPLIT=always */
 /* two: TESELA_SPLIT=always */
 #include "proof.h"
 
@@ -63,7 +64,7 @@ static cl_mem buffer_of(size_t size, const void *bytes)
 
 static uint64_t launch(const char *name, cl_mem out, cl_int value)
 {
-    const size_t global = n, local = 64;
+    const size_t global = n, local = 32;
     cl_kernel kernel = proof_kernel(&proof, name);
     uint64_t command;
 
