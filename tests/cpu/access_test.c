@@ -3,17 +3,16 @@
  * transferred to each of them once; one that may be written is transferred for every launch. If the two vendors' code
  * may differ, our compiler's reading tells nothing, and the data are right whichever kernel writes. Transfers are read
  * from the timeline; data are checked. Launches alternate between devices with their own memory (TESELA_ZERO_COPY=off).
- * They run whole: what moves for shares is another matter.
  */
-/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_SPLIT=off */
-/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_SPLIT=off */
-/* variant: rusticl TESELA_VENDORS={build}/vendors TESELA_MEMBERS=pthread,llvmpipe POCL_DEVICES=pthread TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_SPLIT=off */
-/* variant: wrapped SABOTAGE_ICD={build}/vendors-pocl/pocl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_SPLIT=off */
-/* variant: beside_cpu TESELA_VENDORS={build}/vendors-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_SPLIT=off */
-/* variant: unknown SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_NAME=Unknown TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_GATES=off TESELA_SPLIT=off */
-/* variant: unknown_on SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_NAME=Unknown TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_GATES=off TESELA_VENDOR_ROLES=on TESELA_SPLIT=off */
-/* variant: changed ACCESS_CHANGED=1 TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_SPLIT=off */
-/* variant: off TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_VENDOR_ROLES=off TESELA_SPLIT=off */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: rusticl TESELA_VENDORS={build}/vendors TESELA_MEMBERS=pthread,llvmpipe POCL_DEVICES=pthread TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: wrapped SABOTAGE_ICD={build}/vendors-pocl/pocl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: beside_cpu TESELA_VENDORS={build}/vendors-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: unknown SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_NAME=Unknown TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_GATES=off */
+/* variant: unknown_on SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_NAME=Unknown TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_GATES=off TESELA_VENDOR_ROLES=on */
+/* variant: changed ACCESS_CHANGED=1 TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: off TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_VENDOR_ROLES=off */
 #include "proof.h"
 
 #include <CL/cl_tesela.h>

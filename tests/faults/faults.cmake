@@ -72,9 +72,9 @@ fault(late_failure graph/complete.c
     "an earlier operation that isn't told to have ended is taken for complete, and may have failed")
 fault(early_gate graph/submit_waits.c
     [[        else
-            wait_by_gate(op, before, waits);]]
+            wait_for_other(op, before, waits);]]
     [[        else if (!BROKEN)
-            wait_by_gate(op, before, waits);]]
+            wait_for_other(op, before, waits);]]
     "another member isn't waited for")
 fault(native_wait graph/submit_waits.c
     [[        if (native)
@@ -185,8 +185,8 @@ fault(unfetched_share graph/plan_kernel.c
     [[        error = BROKEN && i ? CL_SUCCESS : fetch_args(&arguments);]]
     "only the first share of a launch fetches")
 fault(wrong_share graph/plan_kernel.c
-    [[tsl_footing_of(c, &share->window, part, NULL)]]
-    [[tsl_footing_of(c, BROKEN ? &c->share.window : &share->window, part, NULL)]]
+    [[tsl_footing_of(c, &share->window,]]
+    [[tsl_footing_of(c, BROKEN ? &c->share.window : &share->window,]]
     "each share of a launch claims what the first one touches")
 fault(failed_share graph/plan_op.c
     [[tsl_dependences_add(&c->own, op, true)]]
@@ -200,7 +200,7 @@ fault(hidden_share tile/tile.c
     [[old->left || tsl_user_beside(new->user, old->user))]]
     [[old->left || (tsl_user_beside(new->user, old->user) && !BROKEN))]]
     "a share hides another one from what comes after")
-fault(illegal_cut graph/cut.c
+fault(illegal_cut graph/cut_exact.c
     [[            if (ranges_meet(&a, &b))]]
     [[            if (ranges_meet(&a, &b) && !BROKEN)]]
     "launches are cut though what their shares claim meets")
