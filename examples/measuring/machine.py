@@ -71,8 +71,10 @@ class Machine:
         return self.shown(f'only-{vendor}' if vendor else 'all')
 
     def tesela(self, members, order='async'):
+        # All members are opened at the start, as programs by hand open all devices: by default a program of less than a
+        # second, as most are here, stays on one.
         return {**self.shown('tesela'), 'TESELA_VENDORS': f'{self.scratch}/icd/all', 'TESELA_MEMBERS': members,
-                'TESELA_ORDER': order, 'TESELA_LOG': 'place:info', 'TESELA_CACHE': f'{self.scratch}/cache'}
+                'TESELA_OPEN': 'all', 'TESELA_ORDER': order, 'TESELA_LOG': 'place:info', 'TESELA_CACHE': f'{self.scratch}/cache'}
 
     def socl_environment(self):
         """SOCL beside the vendors that it drives. StarPU's own processor workers run no OpenCL; its OpenCL ones leave out
