@@ -13,6 +13,7 @@
 #define LEAST_PIECES 4    /* a rim is no more than so much of its share */
 #define MOST_PIECES  1024 /* of the launch: rims are no narrower */
 #define MOST_SKIPPED 1024 /* launches */
+#define MOST_DOUBTED 3    /* times is the width looked for anew */
 
 /* How a share is divided: groups of its rims, along the dimension. */
 struct division {
@@ -132,7 +133,8 @@ static bool divide_anew(struct tsl_cut *cut, size_t width)
     }
     if (!divide(cut, divisions))
         return false;
-    *memo = (struct tsl_rim_memo){.n_shares = n, .width = width, .low = low, .high = high};
+    *memo =
+        (struct tsl_rim_memo){.n_shares = n, .width = width, .n_doubted = memo->n_doubted, .low = low, .high = high};
     return true;
 }
 
@@ -200,5 +202,9 @@ void tsl_cut_place_rim(const struct tsl_cut *cut, struct tsl_share *rim)
 
 void tsl_cut_rims_too_small(struct tsl_command *c)
 {
-    c->kernel->cut.rims.width = 0;
+    struct tsl_rim_memo *memo = &c->kernel->cut.rims;
+    if (memo->n_doubted == MOST_DOUBTED)
+        return; /* It isn't for the width. */
+    memo->n_doubted++;
+    memo->width = 0;
 }

@@ -226,6 +226,7 @@ struct tsl_joint_memo {
 struct tsl_rim_memo {
     unsigned n_shares;
     size_t width;             /* of rims, in groups; 0: not known */
+    unsigned n_doubted;       /* how often an inside lacked something all the same */
     uint64_t low, high;       /* bits: shares that have one at their beginning, at their end */
     unsigned skip, n_skipped; /* none was found: so many more launches aren't asked about, and so many weren't */
 };
