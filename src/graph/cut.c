@@ -319,9 +319,8 @@ static bool is_as_before(const struct tsl_cut *cut)
 {
     const struct tsl_cut_memo *memo = &cut->command->kernel->cut;
     struct tsl_graph *g = cut->command->graph;
-    return memo->kept && memo->kept->n_left && memo->kept->before == g->kernel_before && memo->n_small == 0 &&
-           tsl_members_are(memo->kept->members, members_of(cut)) && tsl_cut_exact_remembers(cut) &&
-           tsl_placer_repeats(g->placer, cut->ask);
+    return memo->kept->before == g->kernel_before && tsl_members_are(memo->kept->members, members_of(cut)) &&
+           tsl_cut_exact_remembers(cut) && tsl_placer_repeats(g->placer, cut->ask);
 }
 
 bool tsl_cut_again(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)

@@ -20,11 +20,17 @@ struct division {
     size_t low, high;
 };
 
-static struct tsl_window part_of(const struct tsl_cut *cut, unsigned s, size_t begin, size_t end)
+/* Shares before they are divided. */
+struct shares {
+    unsigned n, members[TSL_CUT_MAX_SHARES];
+    struct tsl_window windows[TSL_CUT_MAX_SHARES];
+};
+
+static struct tsl_window part_of(const struct tsl_window *share, unsigned dimension, size_t begin, size_t end)
 {
-    struct tsl_window window = cut->windows[s];
-    window.group_begin[cut->dimension] += begin;
-    window.group_count[cut->dimension] = end - begin;
+    struct tsl_window window = *share;
+    window.group_begin[dimension] += begin;
+    window.group_count[dimension] = end - begin;
     return window;
 }
 
@@ -38,7 +44,7 @@ static size_t groups_of(const struct tsl_cut *cut, unsigned s)
 static bool lacks_nothing(struct tsl_cut *cut, unsigned s, size_t begin, size_t end)
 {
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
-    struct tsl_window window = part_of(cut, s, begin, end);
+    struct tsl_window window = part_of(&cut->windows[s], cut->dimension, begin, end);
     memset(candidates, 0, cut->command->graph->n_ports * sizeof(*candidates));
     tsl_survey(cut->command, &window, NULL, tsl_members_of(cut->members[s]), candidates);
     return candidates[cut->members[s]].missing_size == 0;
@@ -60,23 +66,23 @@ static bool divide_share(struct tsl_cut *cut, unsigned s, size_t width, struct d
 
 /* ---- The shares -------------------------------------------------------------------------------------------------- */
 
-static void add(struct tsl_cut *cut, const struct tsl_cut *of, unsigned s, size_t begin, size_t end)
+static void add(struct tsl_cut *cut, const struct shares *of, unsigned s, size_t begin, size_t end)
 {
     if (begin == end)
         return;
-    cut->windows[cut->n] = part_of(of, s, begin, end);
+    cut->windows[cut->n] = part_of(&of->windows[s], cut->dimension, begin, end);
     cut->members[cut->n++] = of->members[s];
 }
 
 /* First the insides, then the rims. */
-static void make(struct tsl_cut *cut, const struct tsl_cut *of, const struct division *divisions)
+static void make(struct tsl_cut *cut, const struct shares *of, const struct division *divisions)
 {
     cut->n = 0;
     for (unsigned s = 0; s < of->n; s++)
-        add(cut, of, s, divisions[s].low, groups_of(of, s) - divisions[s].high);
+        add(cut, of, s, divisions[s].low, of->windows[s].group_count[cut->dimension] - divisions[s].high);
     cut->n_inside = cut->n;
     for (unsigned s = 0; s < of->n; s++) {
-        size_t n = groups_of(of, s);
+        size_t n = of->windows[s].group_count[cut->dimension];
         add(cut, of, s, 0, divisions[s].low);
         add(cut, of, s, n - divisions[s].high, n);
     }
@@ -85,8 +91,11 @@ static void make(struct tsl_cut *cut, const struct tsl_cut *of, const struct div
 /* False: the cut is as it was. */
 static bool divide(struct tsl_cut *cut, const struct division *divisions)
 {
-    const struct tsl_cut whole = *cut;
     struct tsl_cut_verdict verdict = cut->verdict;
+    struct shares whole;
+    whole.n = cut->n;
+    memcpy(whole.windows, cut->windows, cut->n * sizeof(*whole.windows));
+    memcpy(whole.members, cut->members, cut->n * sizeof(*whole.members));
     make(cut, &whole, divisions);
     bool divided = cut->n > cut->n_inside && tsl_cut_is_exact(cut);
     if (divided)

@@ -502,10 +502,10 @@ static cl_int plan_some(struct tsl_command *c, unsigned begin, unsigned end, con
 
 /* What begins before the rest of the launch is planned. What the rims fetch comes after what these claim where the
  * kernel writes what other groups read: it gets the new value instead of the old one, and either is right. */
-static cl_int plan_insides(struct tsl_command *c, const tsl_dependences *order)
+static cl_int plan_insides(struct tsl_command *c, const tsl_dependences *order, cl_int error)
 {
     uint64_t n_launches = c->graph->n_ops + c->n_inside;
-    cl_int error = plan_some(c, 0, c->n_inside, order, CL_SUCCESS);
+    error = plan_some(c, 0, c->n_inside, order, error);
     if (c->graph->n_ops > n_launches)
         tsl_cut_rims_too_small(c);
     if (!error && !c->split_check && c->direct)
@@ -517,8 +517,8 @@ static cl_int plan_shares(struct tsl_command *c, const tsl_dependences *order)
 {
     cl_int error = tsl_cut_spread(c);
     error = error ? error : tsl_joints_begin(c, order);
-    if (c->n_inside && !error)
-        error = plan_insides(c, order);
+    if (c->n_inside)
+        error = plan_insides(c, order, error);
     cl_int first = plan_some(c, c->n_inside, c->n_more + 1, order, error);
     first = first ? first : tsl_joints_end(c, order);
     if (!first)

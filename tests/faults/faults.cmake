@@ -200,6 +200,10 @@ fault(hidden_share tile/tile.c
     [[old->left || tsl_user_beside(new->user, old->user))]]
     [[old->left || (tsl_user_beside(new->user, old->user) && !BROKEN))]]
     "a share hides another one from what comes after")
+fault(unfed_rims graph/plan_kernel.c
+    [[error = error ? error : fetch_shares(c, begin, end);]]
+    [[error = error || (BROKEN && begin) ? error : fetch_shares(c, begin, end);]]
+    "rims of shares aren't given what they lack")
 fault(illegal_cut graph/cut_exact.c
     [[            if (ranges_meet(&a, &b))]]
     [[            if (ranges_meet(&a, &b) && !BROKEN)]]

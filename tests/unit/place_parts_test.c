@@ -536,6 +536,43 @@ static void test_plans(void **state)
     assert_false(pays(KERNEL, LARGE, &parts));
 }
 
+/* Moves are hidden where the members, not the host, are what is slow, and where there is enough to hide them behind. */
+static void test_divides(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e6);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_true(tsl_placer_divides(placer, &parts, 1e5));
+    assert_false(tsl_placer_divides(placer, &parts, 0));
+    assert_false(tsl_placer_divides(placer, &parts, parts.run_ns * 2));
+    for (unsigned i = 0; i < 8; i++)
+        tsl_placer_parts_planned(placer, parts.run_ns * 2, true);
+    assert_false(tsl_placer_divides(placer, &parts, 1e5));
+    for (unsigned i = 0; i < 1000 && !tsl_placer_divides(placer, &parts, 1e5); i++) /* It is doubted now and then. */
+        assert_int_not_equal(i, 999);
+}
+
+/* What regret has paid for isn't booked once more: the next launches are cut, too. */
+static void test_paid_once(void **state)
+{
+    struct tsl_parts parts;
+    double ledger_ns;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e6);
+    all[1].move_ns = all[1].peer_ns = 3e7;
+    assert_true(ask(KERNEL, LARGE, &parts));
+    ledger_ns = placer->ledger_ns;
+    for (unsigned i = 0; i < 1000 && !pays(KERNEL, LARGE, &parts); i++)
+        assert_int_not_equal(i, 999);
+    assert_true(placer->ledger_ns >= ledger_ns);
+    assert_int_equal(placer->paused, 0);
+}
+
 /* How long copies take that become one again is measured as a whole. */
 static void test_joints(void **state)
 {
@@ -793,6 +830,8 @@ int main(void)
         cmocka_unit_test_teardown(test_moves_in_vain, end),
         cmocka_unit_test_teardown(test_asked_again, end),
         cmocka_unit_test_teardown(test_no_regret, end),
+        cmocka_unit_test_teardown(test_divides, end),
+        cmocka_unit_test_teardown(test_paid_once, end),
         cmocka_unit_test_teardown(test_cost, end),
         cmocka_unit_test_teardown(test_waits, end),
         cmocka_unit_test_teardown(test_plans, end),
