@@ -39,8 +39,13 @@ void sim_set_environment(const struct sim_options *options)
 
 bool sim_read_split(const char *word, enum sim_split *split)
 {
-    if (!strncmp(word, "always:", strlen("always:"))) /* by one rung alone */
-        word = "always";
+    static const char *const alone[] = {"always:exact", "always:domain", "always:merge", "always:reduce"};
+
+    for (unsigned i = 0; i < sizeof alone / sizeof *alone; i++)
+        if (!strcmp(word, alone[i])) {
+            setenv("TESELA_SPLIT", word, 1);
+            word = "always";
+        }
     for (unsigned i = 0; i < SIM_N_SPLITS; i++)
         if (!strcmp(word, splits[i])) {
             *split = (enum sim_split)i;

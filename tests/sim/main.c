@@ -36,7 +36,7 @@ static void usage(const char *program)
         "  --footprints yes|no  kernels with footprints are among the others\n"
         "  --repeats yes|no    launches often repeat the one before: the same kernel on the same objects\n"
         "  --small-memory yes|no  members hold only a part of the buffers\n"
-        "  --split WAY         launches are cut: off, auto, weights, always\n"
+        "  --split WAY         launches are cut: off, auto, weights, always, always:RUNG\n"
         "  --contexts N        of the programs at once (otherwise by chance, but one with small memory)\n"
         "  --without LIST      leave out these steps (3-7,9)\n"
         "  --plain BITS        make plain: 1 the members, 2 their number, 4 queues, 8 buffers, 16 programs,\n"

@@ -593,7 +593,7 @@ struct sim_options sim_hunted(const struct sim_hunt *hunt, uint64_t seed);
  * share them. */
 #define SIM_POLICY_BLOCK 64
 void sim_set_environment(const struct sim_options *options);
-/* --split and TESELA_SPLIT. False: no such word. */
+/* --split and TESELA_SPLIT, which becomes the word where that names one rung ("always:merge"). False: no such word. */
 bool sim_read_split(const char *word, enum sim_split *split);
 /* What the environment says of cuts goes for all of the hunt. */
 void sim_hunt_as_environment(struct sim_hunt *hunt);
