@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_NS    2e5  /* the longest share: what takes less differs by chance */
-#define UNEVEN      0.12 /* shares that took more or less than that part beside what was expected */
-#define SURE_UNEVEN 2    /* launches, one after another */
+#define UNEVEN      0.12 /* shares that took more or less than that part beside what was expected ... */
+#define UNEVEN_NS   5e4  /* ... and by so much: less is chance */
+#define SURE_UNEVEN 2    /* launches, one after another, of which the same share differs most, and as much */
 #define TOO_DEAR    4    /* launches, one after another, whose moves cost more than their borders gain */
 #define EVEN_FOR    256  /* launches */
 
@@ -85,20 +85,30 @@ struct looked_at {
     double part; /* how much of the launch they were thought to be */
 };
 
-/* Did a share have clearly more or less work than was thought? */
-static bool is_uneven(struct tsl_command *c, const struct tsl_cut_memo *memo, const struct looked_at *of)
+/* Of all shares the one that differs most from what was thought: by how much of that. */
+static struct tsl_odd_share find_odd(struct tsl_command *c, const struct tsl_cut_memo *memo, const struct looked_at *of)
 {
-    double most = 0;
-    uint64_t longest_ns = 0;
+    struct tsl_odd_share odd = {0};
 
     for (unsigned s = 0; s < of->n; s++) {
         const struct tsl_share *share = tsl_command_share(c, s);
-        uint64_t ran_ns = share->ran_to_ns - share->ran_from_ns;
         double thought = tsl_cut_work_of(memo, &share->window, memo->work_dimension) / of->part;
-        longest_ns = ran_ns > longest_ns ? ran_ns : longest_ns;
-        most = fmax(most, fabs(done(share) / of->done / fmax(thought, 1e-9) - 1));
+        double by = done(share) / of->done / fmax(thought, 1e-9) - 1;
+        if (fabs(by) * (double)(share->ran_to_ns - share->ran_from_ns) >= UNEVEN_NS && fabs(by) > fabs(odd.by))
+            odd = (struct tsl_odd_share){s, by};
     }
-    return most > UNEVEN && (double)longest_ns >= LEAST_NS;
+    return odd;
+}
+
+/* Does it differ clearly, and is it no chance: did it in the launch before, too? */
+static bool is_odd_again(struct tsl_cut_memo *memo, struct tsl_odd_share odd)
+{
+    bool odd_now = fabs(odd.by) > UNEVEN;
+    bool same = memo->odd.share == odd.share && fabs(memo->odd.by - odd.by) <= fabs(odd.by) / 2;
+
+    memo->n_uneven = !odd_now ? 0 : same ? memo->n_uneven + 1 : 1;
+    memo->odd = odd;
+    return memo->n_uneven >= SURE_UNEVEN;
 }
 
 static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, const struct looked_at *of)
@@ -134,7 +144,6 @@ void tsl_cut_work_learn(struct tsl_command *c)
         of.done += work;
         of.part += tsl_cut_work_of(memo, &share->window, memo->work_dimension);
     }
-    memo->n_uneven = of.part > 0 && is_uneven(c, memo, &of) ? memo->n_uneven + 1 : 0;
-    if (memo->n_uneven >= SURE_UNEVEN)
+    if (of.part > 0 && is_odd_again(memo, find_odd(c, memo, &of)))
         learn(c, memo, &of);
 }

@@ -231,6 +231,12 @@ struct tsl_rim_memo {
     unsigned skip, n_skipped; /* none was found: so many more launches aren't asked about, and so many weren't */
 };
 
+/* The share of a launch whose time differs most from what was thought: by so much of that. */
+struct tsl_odd_share {
+    unsigned share;
+    double by;
+};
+
 /* Along which dimension the last launch of a kernel was cut (graph/cut.h). */
 struct tsl_cut_memo {
     size_t global_size[3], local_size[3]; /* of that launch; global_size[0] 0: there was none */
@@ -242,7 +248,8 @@ struct tsl_cut_memo {
     struct tsl_cut_kept *kept;   /* how it was cut last (graph/cut.c); heap, owned; NULL: nothing is kept */
     struct tsl_density work;     /* where along a dimension the work lies (graph/cut_work.h) ... */
     unsigned work_dimension;     /* ... namely along this one */
-    unsigned n_uneven;           /* launches in a row whose shares had other work than was thought */
+    struct tsl_odd_share odd;    /* of the last cut launch ... */
+    unsigned n_uneven;           /* ... and so many in a row differed so */
     unsigned n_dear, even_for;   /* launches in a row whose borders cost more than they gain; so many more take
                                     the work for even */
     struct tsl_joint_memo joint; /* whether it could be cut with joints */
