@@ -476,7 +476,7 @@ void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, u
         option.run_ns = fmax(ITEM_NS * (double)size, UNKNOWN_NS);
     option.start_ns = fmax(there, now + tsl_load_left_ns(&placer->load[member], ask->now_ns));
     option.end_ns = option.start_ns + option.run_ns + LAUNCH_NS;
-    *placement = (struct tsl_placement){.member = member, .try = is_try, .first = option.n_samples == 0};
+    *placement = (struct tsl_placement){.member = member, .try = is_try, .part = true, .first = option.n_samples == 0};
     placer->purse_ns -= is_try ? option.run_ns : 0;
     place(placer, ask, &option, placement);
     tsl_parts_time(placer, ask, placement);

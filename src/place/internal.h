@@ -13,6 +13,7 @@
 struct tsl_load {
     unsigned epoch;
     unsigned n;          /* launches of this epoch */
+    unsigned n_parts;    /* ... that are parts of launches which are cut */
     unsigned n_watched;  /* launches whose end will be noticed soon after it */
     double ns;           /* what those of this epoch take together, estimated */
     double late_ns;      /* how much longer, as it is late */

@@ -30,7 +30,7 @@ double tsl_load_left_ns(const struct tsl_load *load, uint64_t now_ns)
 static void begin_epoch(struct tsl_load *load, uint64_t now_ns)
 {
     load->epoch++;
-    load->n = 0;
+    load->n = load->n_parts = 0;
     load->ns = load->late_ns = 0;
     load->since_ns = now_ns;
     load->unwatched_ns = 0;
@@ -45,6 +45,7 @@ void tsl_load_add(struct tsl_load *load, struct tsl_placement *placement, uint64
     placement->epoch = load->epoch;
     placement->placed = true;
     load->n++;
+    load->n_parts += placement->part;
     load->ns += placement->run_ns;
     load->n_watched += placement->watch;
     load->unwatched_ns = placement->watch ? 0 : load->unwatched_ns + placement->run_ns;
@@ -58,6 +59,7 @@ void tsl_load_remove(struct tsl_load *load, const struct tsl_placement *placemen
     if (placement->epoch != load->epoch)
         return;
     load->n--;
+    load->n_parts -= placement->part;
     load->late_ns = 0;
     load->ns = fmax(load->ns - placement->run_ns, 0);
     if (end_ns > load->since_ns)

@@ -10,6 +10,9 @@
  *
  * *Does it pay?* That is asked when it is known what moves for the parts (pays.c).
  *
+ * *Weak members.* One that is much slower than the others is left out where its part is so small that the launch hardly
+ * gets shorter: its share of the data would move all the same.
+ *
  * *Unknown members.* A kind on which the kernel never ran is given a very small part, out of the purse that also pays
  * for tries of whole launches (auto.c).
  */
@@ -22,8 +25,9 @@
 #define LEAST_PART_NS 2e4        /* nor are parts given that take less */
 #define LEAST_ITEMS   (1u << 18) /* of a kernel of which nothing is known */
 #define BUSY          0.25       /* a member has other work to do if that takes longer than so much of the launch */
-#define DRIFT         0.5        /* ... and of what it is thought to wait for, if it had a part of the last cut */
 #define SAME          0.04       /* parts that differ by less, of themselves, are the same */
+#define WEAK          0.5        /* a member whose part is smaller than so much of the largest ... */
+#define WORTH_NS      5e4        /* ... has none if it doesn't shorten the launch by so much */
 #define TRY_PART      1e-3
 #define LEAST_TRY_NS  1e6 /* nothing is tried beside launches that take less */
 
@@ -72,15 +76,16 @@ static bool weighted_parts(const struct tsl_placer *placer, const struct tsl_ask
 
 /* ---- By what is known ---- */
 
-/* Has the member nothing else to do while the launch could run? Where members have had parts of many launches that
- * aren't known to have ended, their estimates drift apart: one that had a part of the last cut keeps it, as to change
- * members moves data. */
+/* Has the member nothing else to do while the launch could run? One that had a part of the last cut, and has nothing
+ * but parts to do, keeps its part: what makes it late mostly makes the launch late as well, and to change members moves
+ * data. */
 static bool is_free(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i, double run_ns)
 {
-    double left = tsl_load_left_ns(&placer->load[i], ask->now_ns);
+    const struct tsl_load *load = &placer->load[i];
+    double left = tsl_load_left_ns(load, ask->now_ns);
     double ready = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
 
-    return left <= ready * (placer->last_of[i] > 0 ? 1 + DRIFT : 1) + BUSY * run_ns;
+    return left <= ready + BUSY * run_ns || (placer->last_of[i] > 0 && load->n == load->n_parts);
 }
 
 /* May the member take part beside the one that is best for the whole launch? */
@@ -135,6 +140,49 @@ static void balance(struct tsl_placer *placer, const struct tsl_ask *ask, const 
     normalise(placer, parts, 1);
 }
 
+/* How long the member's part takes; 0: it has none, or that isn't known. */
+static double part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, unsigned i)
+{
+    double size = parts->of[i] * (double)ask->size, speed = size > 0 ? speed_with(placer, ask, i, parts->of[i]) : 0;
+
+    return speed > 0 ? size / speed : 0;
+}
+
+/* The longest part of all members but one (placer->n: of all). What is tried is small and doesn't count. */
+static double longest_but(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts,
+                          unsigned but)
+{
+    double longest = 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (i != but)
+            longest = fmax(longest, part_ns(placer, ask, parts, i));
+    return longest;
+}
+
+/* A member that can do little makes the launch longer, or hardly shorter: what it does isn't worth the moves. */
+static bool is_burden(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, unsigned i)
+{
+    double most = 0;
+
+    for (unsigned k = 0; k < placer->n; k++)
+        most = fmax(most, parts->of[k]);
+    if (parts->of[i] <= 0 || parts->of[i] >= most * WEAK)
+        return false;
+    double with_ns = longest_but(placer, ask, parts, placer->n),
+           without_ns = longest_but(placer, ask, parts, i) / (1 - parts->of[i]);
+    return without_ns < with_ns + WORTH_NS;
+}
+
+static void drop_burdens(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
+{
+    for (unsigned i = 0; i < placer->n; i++)
+        if (is_burden(placer, ask, parts, i)) {
+            parts->of[i] = 0;
+            normalise(placer, parts, 1);
+        }
+}
+
 static void add_tries(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
                       struct tsl_parts *parts)
 {
@@ -147,19 +195,6 @@ static void add_tries(struct tsl_placer *placer, const struct tsl_ask *ask, cons
             parts->of[i] = try_part(placer, ask, i, whole, feared_ns);
     }
     normalise(placer, parts, 1);
-}
-
-/* The longest part. What is tried is small and doesn't count. */
-static double longest_ns(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
-{
-    double longest = 0;
-
-    for (unsigned i = 0; i < placer->n; i++) {
-        double size = parts->of[i] * (double)ask->size, speed = speed_with(placer, ask, i, parts->of[i]);
-        if (size > 0 && speed > 0)
-            longest = fmax(longest, size / speed);
-    }
-    return longest;
 }
 
 /* Are these, as good as, the parts of the launch before? */
@@ -177,12 +212,13 @@ static bool known_parts(struct tsl_placer *placer, const struct tsl_ask *ask, co
     if (whole->run_ns < LEAST_NS)
         return false;
     balance(placer, ask, whole, parts);
+    drop_burdens(placer, ask, parts);
     add_tries(placer, ask, whole, parts);
     if (count(placer, parts) < 2)
         return false;
     if (much_the_same(placer, parts))
         memcpy(parts->of, placer->last_of, placer->n * sizeof(*parts->of));
-    parts->run_ns = longest_ns(placer, ask, parts);
+    parts->run_ns = longest_but(placer, ask, parts, placer->n);
     return parts->run_ns >= LEAST_PART_NS;
 }
 
@@ -270,6 +306,7 @@ void tsl_placer_place_rim(struct tsl_placer *placer, const struct tsl_placement 
                           struct tsl_placement *rim)
 {
     *rim = (struct tsl_placement){.member = inside->member,
+                                  .part = true,
                                   .timed = inside->timed,
                                   .watch = inside->watch,
                                   .run_ns = inside->run_ns * part,

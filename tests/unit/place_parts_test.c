@@ -270,6 +270,43 @@ static void test_busy(void **state)
     assert_parts(&parts, (double[N]){1 / 3.0, 1 / 3.0, 1 / 3.0, 0});
 }
 
+/* A member that had a part of the last cut keeps it, however late it is with parts; not if it has other work. */
+static void test_busy_with_parts(void **state)
+{
+    struct tsl_parts parts;
+    struct tsl_ask asked;
+    struct tsl_placement placement = {.member = 0};
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 4e6);
+    assert_cut(KERNEL, &parts);
+    keep_busy(1, 9e6);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
+    asked = question(7, LARGE);
+    learn(0, 7, 1e6);
+    all[0].eligible = false;
+    tsl_placer_choose(placer, &asked, &placement);
+    all[0].eligible = true;
+    assert_int_equal(placement.member, 1);
+    assert_whole(KERNEL, LARGE);
+}
+
+/* What a slow member can do is worth its moves only in a long launch. */
+static void test_weak(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(2);
+    learn_both(KERNEL, 1e6, 5e7);
+    assert_whole(KERNEL, LARGE);
+    learn_both(KERNEL + 1, 1e7, 5e8);
+    assert_true(ask(KERNEL + 1, LARGE, &parts));
+    assert_parts(&parts, (double[N]){50 / 51.0, 1 / 51.0, 0, 0});
+}
+
 static void test_no_windows(void **state)
 {
     struct tsl_parts parts;
@@ -820,6 +857,8 @@ int main(void)
         cmocka_unit_test_teardown(test_no_gain, end),
         cmocka_unit_test_teardown(test_unknown, end),
         cmocka_unit_test_teardown(test_busy, end),
+        cmocka_unit_test_teardown(test_busy_with_parts, end),
+        cmocka_unit_test_teardown(test_weak, end),
         cmocka_unit_test_teardown(test_no_windows, end),
         cmocka_unit_test_teardown(test_off, end),
         cmocka_unit_test_teardown(test_always, end),
