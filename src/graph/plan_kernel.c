@@ -171,11 +171,23 @@ static cl_int fetch_args(const struct arguments *a)
     return CL_SUCCESS;
 }
 
+/* Is what is read within a range that counts as read because it may be written? */
+static bool is_claimed_by_writes(const struct touched *t, const struct tsl_footing_range *read)
+{
+    for (unsigned w = 0; w < t->writes.n; w++) {
+        const struct tsl_footing_range *write = &t->writes.list[w];
+        if (!write->overwritten && write->begin <= read->begin && read->end <= write->end)
+            return true;
+    }
+    return false;
+}
+
 static cl_int claim_ranges(struct tsl_op *op, const struct touched *t)
 {
     cl_int error = CL_SUCCESS;
     for (unsigned r = 0; r < t->reads.n && !error; r++)
-        error = tsl_claim(op, t->data, t->reads.list[r].begin, t->reads.list[r].end, t->space, TSL_MAY_READ);
+        if (!is_claimed_by_writes(t, &t->reads.list[r]))
+            error = tsl_claim(op, t->data, t->reads.list[r].begin, t->reads.list[r].end, t->space, TSL_MAY_READ);
     for (unsigned r = 0; r < t->writes.n && !error; r++) {
         const struct tsl_footing_range *range = &t->writes.list[r];
         /* Bytes that may stay as they were count as read, too: their last writer must have succeeded. */
