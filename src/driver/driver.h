@@ -72,9 +72,11 @@ enum tsl_lane_use {
 struct tsl_driver {
     bool passing;     /* its members mean nothing to later runs (tests): what is learned about them isn't kept */
     bool own_threads; /* works, and compiles, in threads of its own in this process: exit waits for it (graph/exit.c) */
-    bool asks_access; /* its facts come from signatures alone: our compiler's findings in a program's text are wanted
-                         (program/text_access.h), for members whose caps say access_holds, or for all
-                         (TESELA_VENDOR_ROLES) */
+    bool submits_slowly; /* a submission takes its thread some microseconds, and several members' can be made at once
+                            (graph/senders.h) */
+    bool asks_access;    /* its facts come from signatures alone: our compiler's findings in a program's text are wanted
+                            (program/text_access.h), for members whose caps say access_holds, or for all
+                            (TESELA_VENDOR_ROLES) */
     const char *name; /* "opencl", "cuda", "cpu", "remote", "fake", "host": the part of a path's id before the colon */
 
     /* ---- Members ---- */
@@ -194,7 +196,8 @@ struct tsl_driver {
      * fills go to mem, which outlives it. For mem_free. */
     cl_int (*image_of)(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
 
-    /* Does work of a lane that fails make all fail that the lane has behind it? Else work may fail for itself. */
+    /* Does work that fails make all fail that comes after it on that member, in its lane or by its fence? Else work may
+     * fail for itself. */
     bool fails_on;
 
     /* ---- Submissions. waits may be NULL. fence NULL: none is wanted; else *fence is the caller's reference. ---- */

@@ -196,11 +196,25 @@ static bool ended_lost(const struct tsl_op *op, cl_int status)
     return status < 0 && op->port->member && tsl_member_is_lost(op->port->member);
 }
 
+/* Has the driver work with the operation when the device is through with it: bytes that come from or go to the host? */
+static bool ends_on_host(const struct tsl_op *op)
+{
+    return op->kind == TSL_OP_COPY && (op->src.space == TSL_SPACE_HOST || op->dst.space == TSL_SPACE_HOST);
+}
+
+/* Does op's good end say that `first`, which it came after, has ended well? Where what comes after a failure fails, it
+ * does. */
+static bool tells_of(const struct tsl_op *op, const struct tsl_op *first, cl_int status)
+{
+    return first == op || (status == CL_COMPLETE && first->port == op->port && op->port->member->driver->fails_on &&
+                           !ends_on_host(first));
+}
+
 /* Retires `first`, which earliest() found for op. status: op's. The lock is given meanwhile. */
 static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
 {
     first->user.refs++;
-    cl_int s = final_status(first, first == op, status, ended_lost(op, status));
+    cl_int s = final_status(first, tells_of(op, first, status), status, ended_lost(op, status));
     if (s == CL_COMPLETE && first->unfenced)
         s = tsl_graph_lane_status(first);
     if (s < 0 && first->pieces) {
