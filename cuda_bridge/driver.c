@@ -28,6 +28,7 @@ const struct tsl_driver tsl_cuda_driver = {
     .host_alloc = tsl_cuda_host_alloc,
     .host_register = tsl_cuda_host_register,
     .can_copy_peer = tsl_cuda_can_copy_peer,
+    .submits_slowly = true,
     .fails_on = true, /* The context fails. */
     .copy = tsl_cuda_copy,
     .fill = tsl_cuda_fill,

@@ -5,6 +5,8 @@
 #ifndef TSL_BASE_LOCK_H
 #define TSL_BASE_LOCK_H
 
+#include "base/pause.h"
+
 #include <pthread.h>
 
 #if defined(__clang__)
@@ -37,6 +39,20 @@ static inline void tsl_lock_finish(struct tsl_lock *lock)
 
 static inline void tsl_lock_take(struct tsl_lock *lock) TSL_ACQUIRES(*lock) TSL_UNCHECKED
 {
+    pthread_mutex_lock(&lock->mutex);
+}
+
+#define TSL_LOCK_LOOKS 500 /* some 100 µs */
+
+/* Looks out for the lock before it sleeps: for threads that take turns in short steps. */
+static inline void tsl_lock_take_soon(struct tsl_lock *lock) TSL_ACQUIRES(*lock) TSL_UNCHECKED
+{
+    for (unsigned i = 0; i < TSL_LOCK_LOOKS; i++) {
+        if (pthread_mutex_trylock(&lock->mutex) == 0)
+            return;
+        for (unsigned k = 0; k < 4; k++)
+            tsl_pause();
+    }
     pthread_mutex_lock(&lock->mutex);
 }
 

@@ -266,6 +266,7 @@ static const char *const pinned_words[] = {"auto", "on", "off", NULL};
 static const char *const staging_words[] = {"off", "auto", "on", NULL};
 static const char *const peers_words[] = {"on", "off", NULL};
 static const char *const open_words[] = {"auto", "all", NULL};
+static const char *const senders_words[] = {"auto", "always", "off", NULL};
 static const char *const svm_words[] = {"auto", "coarse", "off", NULL};
 static const char *const vendor_roles_words[] = {"auto", "on", "off", NULL};
 static const char *const gates_words[] = {"auto", "on", "off", NULL};
@@ -446,6 +447,7 @@ static const struct variable variables[] = {
     {"TESELA_STAGING", read_word, show_word, FIELD(staging), staging_words, "off, auto or on", "off"},
     {"TESELA_PEERS", read_word, show_word, FIELD(peers), peers_words, "on or off", "on"},
     {"TESELA_OPEN", read_word, show_word, FIELD(open), open_words, "auto or all", "auto"},
+    {"TESELA_SENDERS", read_word, show_word, FIELD(senders), senders_words, "auto, always or off", "auto"},
     {"TESELA_SVM", read_word, show_word, FIELD(svm), svm_words, "auto, coarse or off", "auto"},
     {"TESELA_GATES", read_word, show_word, FIELD(gates), gates_words, "auto, on or off", "auto"},
     {"TESELA_VENDOR_ROLES", read_word, show_word, FIELD(vendor_roles), vendor_roles_words, "auto, on or off", "auto"},

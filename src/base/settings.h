@@ -117,6 +117,13 @@ enum tsl_open {
     TSL_OPEN_ALL,  /* "all" */
 };
 
+/* Do threads of ours submit the shares of a launch (TESELA_SENDERS)? */
+enum tsl_senders {
+    TSL_SENDERS_AUTO,   /* "auto", the default: several GPUs', where there are processors enough */
+    TSL_SENDERS_ALWAYS, /* "always": all members'; for tests */
+    TSL_SENDERS_OFF,    /* "off": the thread that enqueues does it */
+};
+
 /* What is offered of shared virtual memory (TESELA_SVM)? */
 enum tsl_svm_use {
     TSL_SVM_AUTO,   /* "auto", the default: what the members can */
@@ -185,6 +192,7 @@ struct tsl_settings {
     enum tsl_staging staging;
     enum tsl_peers peers;
     enum tsl_open open;
+    enum tsl_senders senders;
     enum tsl_svm_use svm;
     enum tsl_gates gates;
     enum tsl_vendor_roles vendor_roles;

@@ -1,9 +1,11 @@
 /* Threads of ours: a list of jobs and one thread that runs them in order. */
 #include "base/worker.h"
 
+#include "base/clock.h"
 #include "base/fork.h"
 #include "base/last_thread.h"
 #include "base/numa.h"
+#include "base/pause.h"
 #include "base/thread.h"
 
 #include <stdlib.h>
@@ -16,6 +18,19 @@ atomic_ulong tsl_worker_wakes;
 const struct tsl_simulation *tsl_simulation;
 _Atomic(const struct tsl_exit_hook *) tsl_exit_hook;
 
+/* Looks out for a job without sleep. The lock is given meanwhile. */
+static void look_out(struct tsl_worker *worker)
+{
+    unsigned long seen = atomic_load(&worker->n_posted);
+    uint64_t end_ns = tsl_clock_ns() + worker->looks_us * UINT64_C(1000);
+    worker->looks = true;
+    pthread_mutex_unlock(&worker->lock);
+    while (atomic_load_explicit(&worker->n_posted, memory_order_relaxed) == seen && tsl_clock_ns() < end_ns)
+        tsl_pause_long();
+    pthread_mutex_lock(&worker->lock);
+    worker->looks = false;
+}
+
 static struct tsl_job *take_job(struct tsl_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
@@ -23,6 +38,10 @@ static struct tsl_job *take_job(struct tsl_worker *worker)
     if (!worker->first)
         pthread_cond_broadcast(&worker->idle);
     while (!worker->first) {
+        if (worker->looks_us)
+            look_out(worker);
+        if (worker->first)
+            break;
         worker->asleep = true;
         pthread_cond_wait(&worker->wake, &worker->lock);
     }
@@ -218,6 +237,34 @@ void tsl_worker_wait(struct tsl_worker *worker)
     pthread_mutex_unlock(&worker->lock);
 }
 
+/* One wake for one sleep, however many posts come meanwhile. */
+static void wake_locked(struct tsl_worker *worker)
+{
+    if (!worker->asleep)
+        return;
+    worker->asleep = false;
+    atomic_fetch_add_explicit(&tsl_worker_wakes, 1, memory_order_relaxed);
+    pthread_cond_signal(&worker->wake);
+}
+
+void tsl_worker_wake(struct tsl_worker *worker)
+{
+    if (tsl_forked() || tsl_simulation)
+        return;
+    pthread_mutex_lock(&worker->lock);
+    if (worker->started || start_locked(worker))
+        wake_locked(worker);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+bool tsl_worker_is_awake(struct tsl_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    bool awake = tsl_simulation || worker->looks || worker->busy;
+    pthread_mutex_unlock(&worker->lock);
+    return awake;
+}
+
 bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job)
 {
     if (tsl_forked())
@@ -238,11 +285,7 @@ bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job)
         *worker->last = job;
         worker->last = &job->next;
     }
-    if (worker->asleep) {
-        worker->asleep = false; /* One wake for one sleep, however many posts come meanwhile. */
-        atomic_fetch_add_explicit(&tsl_worker_wakes, 1, memory_order_relaxed);
-        pthread_cond_signal(&worker->wake);
-    }
+    wake_locked(worker);
     pthread_mutex_unlock(&worker->lock);
     if (new &&tsl_simulation)
         tsl_simulation->posted(worker);

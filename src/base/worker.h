@@ -29,9 +29,11 @@ struct tsl_worker {
     pthread_cond_t wake;
     pthread_cond_t idle;
     struct tsl_job *first, **last;
-    unsigned long n_posted; /* jobs, ever */
+    atomic_ulong n_posted; /* jobs, ever */
     bool started, asleep, busy;
     bool drains;              /* exit waits for it */
+    unsigned looks_us;        /* its thread looks out for jobs so long before it sleeps */
+    bool looks;               /* ... and does so */
     pthread_t thread;         /* if started */
     struct tsl_worker *older; /* in the list of workers for which exit waits */
 };
@@ -74,6 +76,10 @@ extern _Atomic(const struct tsl_exit_hook *) tsl_exit_hook; /* NULL: nothing els
 unsigned long tsl_worker_drain(void);
 /* Does exit wait for the workers at this moment? Long jobs then do no more than they must. */
 bool tsl_worker_is_ending(void);
+/* Wakes its thread, or starts it, though there is no job yet: one will come soon. */
+void tsl_worker_wake(struct tsl_worker *worker);
+/* Would its thread begin with a job at once: does it look out for one, or work? */
+bool tsl_worker_is_awake(struct tsl_worker *worker);
 /* Has it no job? */
 bool tsl_worker_is_idle(struct tsl_worker *worker);
 /* Waits until all jobs have run. Not from a job. Returns at once in a forked child. */

@@ -13,6 +13,7 @@
 #include "graph/out_of_core.h"
 #include "graph/queue.h"
 #include "graph/schedule.h"
+#include "graph/senders.h"
 #include "graph/wait.h"
 #include "graph/work.h"
 #include "handle/object.h"
@@ -101,16 +102,30 @@ static cl_int block(struct tsl_command *c, struct tsl_graph_queue *queue)
     return error;
 }
 
+/* Does large data move for a share, or is it the first launch of its kernel there? Then memory is taken, or code is
+ * loaded. */
+static bool is_unusual(struct tsl_command *c)
+{
+    bool unusual = false;
+    for (unsigned i = 0; i <= c->n_more; i++) {
+        const struct tsl_share *share = tsl_command_share(c, i);
+        unusual |= share->moved || share->placement.first;
+    }
+    return unusual;
+}
+
 /* Sends a launch that is cut on its way, and tells the placer what that, and to plan it, took the host. */
 static void send_cut(struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
     uint64_t asked_ns = c->share.asked_ns;
-    bool divided = c->n_inside;
+    bool divided = c->n_inside, unusual = is_unusual(c);
     if (!c->n_more || !asked_ns)
         return;
     tsl_graph_work(graph, TSL_WHO_APPLICATION);
-    tsl_placer_parts_planned(graph->placer, (double)(tsl_clock_ns() - asked_ns), divided);
+    tsl_senders_join(graph);
+    if (!unusual)
+        tsl_placer_parts_planned(graph->placer, (double)(tsl_clock_ns() - asked_ns), divided);
 }
 
 /* Ends what begin() began: the command is scheduled, and waited for if the call blocks. The error of a blocking call is

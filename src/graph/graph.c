@@ -17,6 +17,7 @@
 #include "graph/life.h"
 #include "graph/op.h"
 #include "graph/port.h"
+#include "graph/senders.h"
 #include "graph/work.h"
 #include "place/place.h"
 #include "tile/tile.h"
@@ -77,6 +78,7 @@ cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
     for (unsigned i = 0; i < context->n_members; i++)
         tsl_port_init(&graph->ports[i], graph, context->members[i], i);
     graph->n_ports = context->n_members;
+    tsl_senders_appoint(graph);
     tsl_port_init(&graph->host, graph, tsl_host_member(), TSL_HOST_INDEX);
     tsl_port_init(&graph->tasks, graph, tsl_host_member(), TSL_HOST_INDEX);
     tsl_graphs_add(graph);

@@ -24,6 +24,7 @@
 #include "graph/redoable.h"
 #include "graph/residency.h"
 #include "graph/runs.h"
+#include "graph/senders.h"
 #include "graph/share.h"
 #include "graph/space.h"
 #include "graph/split_check.h"
@@ -527,6 +528,8 @@ static cl_int plan_insides(struct tsl_command *c, const tsl_dependences *order, 
 
 static cl_int plan_shares(struct tsl_command *c, const tsl_dependences *order)
 {
+    if (c->n_more)
+        tsl_senders_wake(c);
     cl_int error = tsl_cut_spread(c);
     error = error ? error : tsl_joints_begin(c, order);
     if (c->n_inside)

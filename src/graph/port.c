@@ -84,7 +84,7 @@ void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_me
     port->space = host || member->caps.zero_copy ? TSL_SPACE_HOST : TSL_SPACE_MEMBER(index);
     port->sync = host || member->caps.submits_block;
     port->name = host ? "host" : member->path->id;
-    port->worker = host ? &host_worker : &member_workers[member->index];
+    port->worker = host ? &host_worker : port->sync ? &member_workers[member->index] : NULL;
     port->beside = port == &graph->tasks;
     STAILQ_INIT(&port->ready);
     TAILQ_INIT(&port->residents);

@@ -23,6 +23,7 @@ struct tsl_port {
     unsigned space;
     const char *name; /* the member's path id, or "host" */
     unsigned index;   /* of the member in the context; TSL_HOST_INDEX: the host */
+    bool has_sender;  /* senders.h */
     bool sync;        /* submissions complete before they return */
     bool beside;      /* its operations run side by side, each in a thread of its own: the port of host tasks */
     bool draining;    /* a thread submits */
@@ -42,7 +43,7 @@ struct tsl_port {
     size_t fresh_size;              /* allocated since a submission succeeded: the device may not have it really yet */
     struct tsl_graph_lane up, down; /* moves to and from the member */
     struct tsl_graph_lane timed_up, timed_down; /* lanes that profile, for moves whose time the placer is to learn */
-    struct tsl_worker *worker;                  /* synchronous ports */
+    struct tsl_worker *worker;                  /* of synchronous ports, and of those with a sender; else NULL */
     struct tsl_job job;
     STAILQ_ENTRY(tsl_port) link;
 };

@@ -15,6 +15,7 @@
 #include "tile/tile.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct tsl_callback;
 struct tsl_checks;
@@ -66,6 +67,7 @@ struct tsl_graph {
     unsigned n_under_way;             /* operations that went and aren't finished */
     unsigned n_tasks;                 /* the application's host tasks that aren't finished */
     struct tsl_command *memory_order; /* commands that lacked memory for an edge (memory_order.h); NULL: none */
+    atomic_uint n_sending;            /* ports that senders have and aren't through with; changes under the lock */
     unsigned scheduling;              /* commands that are being scheduled */
     /* Sends what is ready to its members, though a plan isn't through (tsl_command.direct). The lock is given
      * meanwhile. Constant: a door to work.c, which comes after all plans. */
@@ -98,7 +100,10 @@ static inline void tsl_graph_open(struct tsl_graph *graph) TSL_UNCHECKED
 
 static inline void tsl_graph_close(struct tsl_graph *graph) TSL_UNCHECKED
 {
-    tsl_lock_take(&graph->lock);
+    if (atomic_load_explicit(&graph->n_sending, memory_order_relaxed))
+        tsl_lock_take_soon(&graph->lock);
+    else
+        tsl_lock_take(&graph->lock);
 }
 
 /* The port of a space: the host's, or the member's whose memory that is. */

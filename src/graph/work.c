@@ -19,6 +19,7 @@
 #include "graph/record.h"
 #include "graph/schedule.h"
 #include "graph/scratch.h"
+#include "graph/senders.h"
 #include "graph/split_check.h"
 #include "graph/state.h"
 #include "graph/submit.h"
@@ -95,17 +96,26 @@ static void serve_port(struct tsl_port *port, enum tsl_who who)
 
 static void serve_ports(struct tsl_graph *graph, enum tsl_who who)
 {
-    struct tsl_port *port;
+    struct tsl_port *port = STAILQ_FIRST(&graph->ports_ready);
+    const bool several = port && STAILQ_NEXT(port, link);
     while ((port = STAILQ_FIRST(&graph->ports_ready))) {
         STAILQ_REMOVE_HEAD(&graph->ports_ready, link);
         port->listed = false;
-        serve_port(port, who);
+        if (!several || !tsl_senders_take(port))
+            serve_port(port, who);
     }
 }
 
+void tsl_graph_send(struct tsl_graph *graph, enum tsl_who who)
+{
+    serve_ports(graph, who);
+}
+
+/* While this thread held the lock the senders could not begin. */
 void tsl_graph_begin_now(struct tsl_graph *graph)
 {
     serve_ports(graph, TSL_WHO_APPLICATION);
+    tsl_senders_join(graph);
 }
 
 /* ---- What is dropped --------------------------------------------------------------------------------------------- */

@@ -21,7 +21,9 @@ bool tsl_graph_callbacks_idle(void);
 /* Frees operations that nobody refers to. The lock is given meanwhile. */
 void tsl_graph_bury(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 
-/* Sends what is ready to its members; the lock is given meanwhile. For graph->begin_now. */
+/* Sends what is ready to its members, or has it sent. The lock is given meanwhile. */
+void tsl_graph_send(struct tsl_graph *graph, enum tsl_who who) TSL_REQUIRES(graph->lock);
+/* The same, and what is ready is sent when it returns. For graph->begin_now. */
 void tsl_graph_begin_now(struct tsl_graph *graph);
 
 #endif

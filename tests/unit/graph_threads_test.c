@@ -4,6 +4,7 @@
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
 /* variant: round-robin TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin */
 /* variant: cut TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always */
+/* variant: senders TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_SPLIT=always TESELA_SENDERS=always */
 #include "sim.h"
 #include "test.h"
 

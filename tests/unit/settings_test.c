@@ -239,6 +239,7 @@ static void nonsense(void **state)
         {"TESELA_STAGING", "sometimes"},
         {"TESELA_PEERS", "few"},
         {"TESELA_OPEN", "none"},
+        {"TESELA_SENDERS", "many"},
         {"TESELA_SVM", "shared"},
         {"TESELA_GATES", "sometimes"},
         {"TESELA_VENDOR_ROLES", "sometimes"},
@@ -318,7 +319,8 @@ static void each_shows_what_is_in_force(void **state)
                     "TESELA_VARIANTS=\nTESELA_PROCESSOR=\nTESELA_SPIRV=\nTESELA_TRACE=\n"
                     "TESELA_LIMITS=all\nTESELA_LARGER=no\nTESELA_DEVICE_TYPE=auto\nTESELA_REPRODUCIBLE=no\n"
                     "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
-                    "TESELA_PEERS=on\nTESELA_OPEN=auto\nTESELA_SVM=auto\nTESELA_GATES=auto\nTESELA_VENDOR_ROLES=auto\n"
+                    "TESELA_PEERS=on\nTESELA_OPEN=auto\nTESELA_SENDERS=auto\nTESELA_SVM=auto\nTESELA_GATES="
+                    "auto\nTESELA_VENDOR_ROLES=auto\n"
                     "TESELA_CHECK=access,coherence,split,variants\nTESELA_CACHE=\n"
                     "TESELA_LOG=warn,tile:debug\n");
     tsl_settings_finish(&settings);

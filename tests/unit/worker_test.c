@@ -12,6 +12,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
+static atomic_uint n_noted;
+
 static struct tsl_worker worker = TSL_VENDORS_WORKER("tesela-test"), other = TSL_WORKER("tesela-other");
 
 static double seconds_of(clockid_t clock)
@@ -238,6 +240,34 @@ static void exit_does_not_wait_for_ever(void **state)
     assert_int_equal(ending(end_at_what_is_no_vendors), 0);
 }
 
+static void note(struct tsl_job *job)
+{
+    (void)job;
+    atomic_fetch_add(&n_noted, 1);
+}
+
+/* A thread that looks out for jobs counts as awake, begins with one without being woken, and sleeps in the end. */
+static void one_that_looks_out_is_awake(void **state)
+{
+    static struct tsl_worker lookout = TSL_WORKER("tesela-lookout");
+    static struct tsl_job job = {.run = note};
+    (void)state;
+    lookout.looks_us = 200000;
+    assert_false(tsl_worker_is_awake(&lookout));
+    tsl_worker_wake(&lookout);
+    for (unsigned i = 0; i < 1000 && !tsl_worker_is_awake(&lookout); i++)
+        usleep(1000);
+    assert_true(tsl_worker_is_awake(&lookout));
+    unsigned long wakes = atomic_load(&tsl_worker_wakes);
+    assert_true(tsl_worker_post(&lookout, &job));
+    tsl_worker_wait(&lookout);
+    assert_int_equal(atomic_load(&n_noted), 1);
+    assert_int_equal(atomic_load(&tsl_worker_wakes), wakes);
+    for (unsigned i = 0; i < 5000 && tsl_worker_is_awake(&lookout); i++)
+        usleep(1000);
+    assert_false(tsl_worker_is_awake(&lookout));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +277,7 @@ int main(void)
         cmocka_unit_test(exit_waits_for_all_at_once),
         cmocka_unit_test(exit_does_not_wait_for_ever),
         cmocka_unit_test(jobs_run_in_order_once_for_all_posts_before),
+        cmocka_unit_test(one_that_looks_out_is_awake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
