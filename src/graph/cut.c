@@ -295,14 +295,15 @@ static tsl_members members_of(const struct tsl_cut *cut)
     return members;
 }
 
-/* A launch for which much moves is no example. */
+/* A launch for which much moves is no example, nor is one with parts of which it isn't known how long they take. */
 static void keep(const struct tsl_cut *cut, const struct tsl_parts *parts, const struct tsl_candidate *candidates)
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
     struct tsl_graph *g = cut->command->graph;
     bool few = parts->known && cut->rung == TSL_RUNG_EXACT;
     for (unsigned s = 0; s < cut->n; s++)
-        few &= candidates[cut->members[s]].move_ns <= parts->run_ns;
+        few &= candidates[cut->members[s]].move_ns <= parts->run_ns &&
+               !tsl_command_share(cut->command, s)->placement.first;
     if (!memo->kept && few)
         memo->kept = malloc(sizeof(*memo->kept));
     if (!memo->kept)
@@ -373,8 +374,10 @@ static bool choose(struct tsl_cut *cut, struct tsl_parts *parts)
     if (!pays(cut, parts, candidates))
         return false;
     tsl_cut_divide(cut, parts, candidates);
+    if (!make_shares(cut, candidates))
+        return false;
     keep(cut, parts, candidates);
-    return make_shares(cut, candidates);
+    return true;
 }
 
 /* So many launches of a kernel aren't looked at after one that was much too small. */

@@ -115,11 +115,13 @@ fault(unfetched_input graph/plan_kernel.c
         all[n++] =]]
     "what is read, and not written, isn't fetched")
 fault(unclaimed_input graph/plan_kernel.c
-    [[    for (unsigned r = 0; r < t->reads.n && !error; r++)
-        error = tsl_claim(]]
-    [[    for (unsigned r = 0; r < t->reads.n && !error && !BROKEN; r++)
-        error = tsl_claim(]]
+    [[if (!is_claimed_by_writes(t, &t->reads.list[r]))]]
+    [[if (!is_claimed_by_writes(t, &t->reads.list[r]) && !BROKEN)]]
     "what is read, and not written, isn't claimed")
+fault(claimed_by_any_write graph/plan_kernel.c
+    [[if (!write->overwritten && write->begin <= read->begin && read->end <= write->end)]]
+    [[if (BROKEN || (!write->overwritten && write->begin <= read->begin && read->end <= write->end))]]
+    "what is read isn't claimed where anything of the argument is written")
 fault(claimed_as_overwritten graph/plan_kernel.c
     [[range->overwritten ? TSL_MAY_WRITE :]]
     [[range->overwritten || BROKEN ? TSL_MAY_WRITE :]]
