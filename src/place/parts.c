@@ -148,14 +148,14 @@ static double part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, cons
     return speed > 0 ? size / speed : 0;
 }
 
-/* The longest part of all members but one (placer->n: of all). What is tried is small and doesn't count. */
+/* The longest part of all members but one (placer->n: of all). Tries don't count. */
 static double longest_but(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts,
                           unsigned but)
 {
     double longest = 0;
 
     for (unsigned i = 0; i < placer->n; i++)
-        if (i != but)
+        if (i != but && !tsl_members_has(parts->tried, i))
             longest = fmax(longest, part_ns(placer, ask, parts, i));
     return longest;
 }
@@ -193,6 +193,8 @@ static void add_tries(struct tsl_placer *placer, const struct tsl_ask *ask, cons
         double feared_ns = tsl_auto_part_ns(placer, ask, i, ask->size, &known);
         if (!known)
             parts->of[i] = try_part(placer, ask, i, whole, feared_ns);
+        if (parts->of[i] > 0)
+            tsl_members_add(&parts->tried, i);
     }
     normalise(placer, parts, 1);
 }

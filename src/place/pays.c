@@ -230,14 +230,14 @@ static void forgive(struct tsl_placer *placer)
         tsl_samples_add(&placer->joints, placer->joints.typical / 2);
 }
 
-/* Of members that get their first launch. One member has to, whatever is decided. */
+/* Of members that get their first launch. One member has to, whatever is decided; tries have a purse of their own. */
 static double use_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
 {
     unsigned n_new = 0, n_used = 0;
 
     for (unsigned i = 0; i < placer->n; i++) {
         n_used += placer->used[i];
-        n_new += parts->of[i] > 0 && !placer->used[i];
+        n_new += parts->of[i] > 0 && !placer->used[i] && !tsl_members_has(parts->tried, i);
     }
     return FIRST_USE_NS * (n_used ? n_new : n_new - 1);
 }
@@ -260,6 +260,10 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
             "cut %.0f µs (parts %.0f, copies %.0f, cost %.0f) and moves %.0f, whole %.0f with moves %.0f", cut_ns / 1e3,
             parts->run_ns / 1e3, joints_ns(placer, parts) / 1e3, cost_ns(placer) / 1e3, move_ns / 1e3,
             parts->whole_ns / 1e3, parts->whole_move_ns / 1e3);
+    for (unsigned i = 0; i < placer->n; i++)
+        if (parts->of[i] > 0)
+            tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "... member %u: %.4f of it%s", i, parts->of[i],
+                    tsl_members_has(parts->tried, i) ? ", as a try" : "");
     if (cut_ns + move_ns >= parts->whole_ns)
         return *prepaid = regrets(placer, ask, parts->whole_ns - cut_ns, move_ns);
     placer->cut_doubt /= 2;

@@ -6,6 +6,7 @@
 #ifndef TSL_PLACE_PLACE_H
 #define TSL_PLACE_PLACE_H
 
+#include "base/sets.h"
 #include "driver/member.h"
 
 #include <stdbool.h>
@@ -110,6 +111,7 @@ enum tsl_uncut {
 
 struct tsl_parts {
     double of[TSL_MAX_MEMBERS]; /* by member of the context; >= 0, the sum is 1 */
+    tsl_members tried;          /* these have a very small part, to learn how long it takes there */
     unsigned n_windows;         /* on each member that has a part, one after another; more than 1 for tests only */
     enum tsl_uncut why;         /* why there are no parts, where the policy auto found none */
     bool known;                 /* the times below are estimated, not unknown */
