@@ -442,17 +442,32 @@ struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask 
                               .move_ns = candidate_of(ask, best)->move_ns};
 }
 
+/* 0: unknown. A launch of that size may do other work than a part of this launch: parts that were seen tell more, and
+ * so does the whole where its part fills a device. */
+static double part_guess(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i, uint64_t size)
+{
+    uint64_t kernel = part_of(ask, i), kind = placer->kind[i];
+    struct tsl_guess seen = tsl_model_run(placer->model, kind, tsl_part_key(kernel), size);
+
+    if (seen.n_samples)
+        return seen.ns;
+    struct tsl_guess whole = tsl_model_run(placer->model, kind, kernel, ask->size);
+    if (size >= TSL_FULL_ITEMS && whole.n_samples)
+        return whole.ns * (double)size / (double)ask->size;
+    return tsl_model_run(placer->model, kind, kernel, size).ns;
+}
+
 double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                         bool *known)
 {
-    double ns = tsl_model_run(placer->model, placer->kind[member], part_of(ask, member), size).ns;
+    double ns = part_guess(placer, ask, member, size);
 
     *known = ns > 0;
     if (*known)
         return ns;
     ns = INFINITY;
     for (unsigned i = 0; i < placer->n; i++) {
-        double other = tsl_model_run(placer->model, placer->kind[i], part_of(ask, i), size).ns;
+        double other = part_guess(placer, ask, i, size);
         if (other > 0)
             ns = fmin(ns, other * feared_ratio(placer, i, member));
     }
@@ -462,15 +477,15 @@ double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, un
 void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                          struct tsl_placement *placement)
 {
-    struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[member], part_of(ask, member), size);
+    struct tsl_guess guess =
+        tsl_model_run(placer->model, placer->kind[member], tsl_part_key(part_of(ask, member)), size);
     double now = (double)ask->now_ns, there = fmax((double)ask->ready_ns, now) + candidate_of(ask, member)->move_ns;
-    struct option option = {.known = guess.ns > 0,
-                            .n_samples = guess.n_samples,
-                            .spread = without_noise(guess.spread, guess.ns),
-                            .part = true};
+    struct option option = {
+        .n_samples = guess.n_samples, .spread = without_noise(guess.spread, guess.ns), .part = true};
     bool known;
 
     option.run_ns = tsl_auto_part_ns(placer, ask, member, size, &known);
+    option.known = known;
     bool is_try = !known && !isinf(option.run_ns);
     if (isinf(option.run_ns))
         option.run_ns = fmax(ITEM_NS * (double)size, UNKNOWN_NS);

@@ -24,6 +24,14 @@ struct tsl_load {
     double untimed_ns;   /* ... and what they take */
 };
 
+#define TSL_FULL_ITEMS (1u << 20) /* a part of fewer may not fill a device */
+
+/* What the model knows a kernel's parts by, apart from its launches of the same size. */
+static inline uint64_t tsl_part_key(uint64_t kernel)
+{
+    return kernel ^ UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* What asking about one kernel's launches came to (pays.c). */
 struct tsl_asked {
     uint64_t kernel;

@@ -32,13 +32,12 @@
 #define JOINTS_LONGER 2   /* times as long as expected do copies of shares take, before that was measured */
 #define PAUSE         64  /* launches, at first */
 #define MOST_PAUSE    (1u << 20)
-#define MOST_DOUBT    64         /* times what they cost: moves are never dearer */
-#define FIRST_USE_NS  1.5e7      /* of a member: code is loaded and memory is taken */
-#define FULL_ITEMS    (1u << 20) /* a part of fewer may not fill a device */
-#define FULL_NS       2e6        /* ... if it doesn't take as long */
-#define MEASURE_PART  0.05       /* of what cut launches took, to measure whole ones */
-#define ENOUGH_NO     4          /* launches that it didn't pay to cut; from then on they are asked about more rarely */
-#define ASKED_NS      2e6        /* ... once in launches that take so much, as to ask takes a twentieth of it */
+#define MOST_DOUBT    64    /* times what they cost: moves are never dearer */
+#define FIRST_USE_NS  1.5e7 /* of a member: code is loaded and memory is taken */
+#define FULL_NS       2e6   /* ... if it doesn't take as long */
+#define MEASURE_PART  0.05  /* of what cut launches took, to measure whole ones */
+#define ENOUGH_NO     4     /* launches that it didn't pay to cut; from then on they are asked about more rarely */
+#define ASKED_NS      2e6   /* ... once in launches that take so much, as to ask takes a twentieth of it */
 #define MOST_SKIPPED  31
 #define PLAN_DIVIDED  2    /* times as long as for others is what the host does for a launch that is divided */
 #define DIVIDED_NS    1e5  /* the longest part, at least, of which the moves are hidden */
@@ -95,7 +94,7 @@ bool tsl_pays_measures(struct tsl_placer *placer, const struct tsl_ask *ask, con
 
     for (unsigned i = 0; i < placer->n; i++)
         largest = fmax(largest, parts->of[i] * (double)ask->size);
-    if (whole->measured || largest >= FULL_ITEMS || parts->run_ns >= FULL_NS ||
+    if (whole->measured || largest >= TSL_FULL_ITEMS || parts->run_ns >= FULL_NS ||
         whole->run_ns + whole->move_ns > asked->cut_ns * MEASURE_PART)
         return false;
     asked->cut_ns = 0;

@@ -171,6 +171,9 @@ void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement,
     if (ended->ran_ns)
         tsl_model_ran(placer->model, placer->kind[placement->member], ended->kernel, ended->size,
                       (double)ended->ran_ns);
+    if (ended->ran_ns && placement->part)
+        tsl_model_ran(placer->model, placer->kind[placement->member], tsl_part_key(ended->kernel), ended->size,
+                      (double)ended->ran_ns);
 }
 
 static uint64_t kind_of_space(const struct tsl_placer *placer, unsigned space)

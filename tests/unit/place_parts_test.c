@@ -293,6 +293,28 @@ static void test_busy_with_parts(void **state)
     assert_whole(KERNEL, LARGE);
 }
 
+/* A launch of a part's size may do other work than the part: that fills the device, so it is told by the whole. */
+static void test_told_by_the_whole(void **state)
+{
+    struct tsl_parts parts;
+    const uint64_t size = 4 * LARGE;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e6); /* a quarter of the size, but more than a quarter of the time */
+    for (unsigned i = 0; i < 3; i++)
+        tsl_model_ran(placer->model, placer->kind[0], KERNEL, 2 * LARGE, 4e6);
+    for (unsigned i = 0; i < 3; i++)
+        tsl_model_ran(placer->model, placer->kind[0], KERNEL, size, 4e6);
+    assert_true(ask(KERNEL, size, &parts));
+    assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
+    assert_true(fabs(parts.run_ns - 2e6) < 10);
+    for (unsigned i = 0; i < 3; i++)
+        tsl_model_ran(placer->model, placer->kind[0], tsl_part_key(KERNEL), size / 2, 3e6);
+    assert_true(ask(KERNEL, size, &parts));
+    assert_true(fabs(parts.run_ns - 3e6) < 10);
+}
+
 /* What a slow member can do is worth its moves only in a long launch. */
 static void test_weak(void **state)
 {
@@ -859,6 +881,7 @@ int main(void)
         cmocka_unit_test_teardown(test_busy, end),
         cmocka_unit_test_teardown(test_busy_with_parts, end),
         cmocka_unit_test_teardown(test_weak, end),
+        cmocka_unit_test_teardown(test_told_by_the_whole, end),
         cmocka_unit_test_teardown(test_no_windows, end),
         cmocka_unit_test_teardown(test_off, end),
         cmocka_unit_test_teardown(test_always, end),
