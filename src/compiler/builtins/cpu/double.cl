@@ -1,0 +1,563 @@
+/*
+ * Functions of doubles for the CPU. libclc's read tables and branch: a vector of work-items gathers, and takes all
+ * branches. Here are range reduction (W. J. Cody, W. Waite: Software Manual for the Elementary Functions, 1980), a
+ * polynomial (Chebyshev's, fitted) and selections for what is special. Where precision is short a number is the sum of
+ * two, the second named ..._rest (T. J. Dekker: A floating-point technique for extending the available precision, 1971).
+ */
+#include "../common.h"
+
+#define INF ((double)INFINITY)
+#define NONE ((double)NAN)
+
+#define PI_2       1.5707963267948966
+#define PI_2_REST  6.123233995736766e-17
+#define LN2        0.6931471805599453
+#define LN2_REST   2.3190468138462996e-17
+#define LN2_HIGH   0.6931471805582987 /* 38 bits: its product with an exponent is exact */
+#define LN2_LOW    1.6465949582897082e-12
+#define LOG2E      1.4426950408889634
+#define LOG2E_REST 2.0355273740931033e-17
+
+/* ---- Powers of two -------------------------------------------------------------------------------------------------- */
+
+/* Adding this rounds a number to an integer and leaves that in the lowest bits; NaN stays NaN. */
+#define MAGIC 6755399441055744.0 /* 1.5 * 2^52 */
+
+/* The integer that was rounded so. */
+static long integer_of(double magic)
+{
+    return as_long(magic) - as_long(MAGIC);
+}
+
+static double two_to_integer(long n)
+{
+    return as_double((n + 1023) << 52);
+}
+
+/* y 2^n for |n| < 2000, in two factors: a subnormal result is rounded at the second. */
+static double scaled(double y, long n)
+{
+    long first = n >> 1;
+
+    return y * two_to_integer(first) * two_to_integer(n - first);
+}
+
+/* Not clamp: NaN stays NaN. */
+static double within(double x, double least, double most)
+{
+    double y = most < x ? most : x;
+
+    return least > y ? least : y;
+}
+
+/* ---- Exponentials --------------------------------------------------------------------------------------------------- */
+
+/* e^(r + rest) for |r| <= ln(2) / 2 */
+static double exp_near(double r, double rest)
+{
+    double p = fma(2.09147553258932e-09, r, 2.5105312729622103e-08);
+
+    p = fma(p, r, 2.755727347871858e-07);
+    p = fma(p, r, 2.755725517000089e-06);
+    p = fma(p, r, 2.480158732567746e-05);
+    p = fma(p, r, 0.0001984126987500228);
+    p = fma(p, r, 0.0013888888888883711);
+    p = fma(p, r, 0.008333333333326084);
+    p = fma(p, r, 0.04166666666666667);
+    p = fma(p, r, 0.1666666666666667);
+    p = fma(p, r, 0.5);
+    return 1 + (r + fma(r * r, p, rest));
+}
+
+/* e^(x + rest) 2^more */
+static double exp_sum(double x, double rest, long more)
+{
+    double y = within(x, -800, 800), magic = fma(y, LOG2E, MAGIC), n = magic - MAGIC;
+    double r = fma(-n, LN2_HIGH, y), low = fma(-n, LN2_LOW, fabs(x) <= 800 ? rest : 0), sum = r + low;
+
+    return scaled(exp_near(sum, (r - sum) + low), integer_of(magic) + more);
+}
+
+double OVERLOADABLE exp(double x)
+{
+    return exp_sum(x, 0, 0);
+}
+
+double OVERLOADABLE exp2(double x)
+{
+    double y = within(x, -1100, 1100), magic = y + MAGIC, r = y - (magic - MAGIC), product = r * LN2;
+
+    return scaled(exp_near(product, fma(r, LN2, -product) + r * LN2_REST), integer_of(magic));
+}
+
+double OVERLOADABLE exp10(double x)
+{
+    double y = within(x, -400, 400), magic = fma(y, 3.321928094887362, MAGIC), n = magic - MAGIC;
+    double r = fma(-n, 0.30102999566224753, y), low = -n * 1.7336659603752853e-12, sum = r + low;
+    double product = sum * 2.302585092994046;
+
+    low = (r - sum) + low;
+    return scaled(exp_near(product, fma(sum, 2.302585092994046, -product) + fma(low, 2.302585092994046, sum * -2.1707562233822494e-16)),
+                  integer_of(magic));
+}
+
+/* x + x^3 / 6 + … for |x| <= 1 */
+static double sinh_near(double x)
+{
+    double u = x * x, p = fma(2.8445264169895285e-15, u, 7.646625361656657e-13);
+
+    p = fma(p, u, 1.6059048396350562e-10);
+    p = fma(p, u, 2.505210836405804e-08);
+    p = fma(p, u, 2.755731922404034e-06);
+    p = fma(p, u, 0.00019841269841269773);
+    p = fma(p, u, 0.008333333333333333);
+    p = fma(p, u, 0.16666666666666666);
+    return fma(x * u, p, x);
+}
+
+double OVERLOADABLE sinh(double x)
+{
+    double e = exp_sum(fabs(x), 0, -1);
+
+    return fabs(x) < 1 ? sinh_near(x) : copysign(e - 0.25 / e, x);
+}
+
+double OVERLOADABLE cosh(double x)
+{
+    double e = exp_sum(fabs(x), 0, -1);
+
+    return e + 0.25 / e;
+}
+
+/* ---- Logarithms ----------------------------------------------------------------------------------------------------- */
+
+/* Splits x > 0, finite, so that x = (1 + *f) * 2^e with 1 + *f between the roots of 1/2 and of 2. Returns e. */
+static double split_double(double x, double *f)
+{
+    bool small = x < 2.2250738585072014e-308;
+    long bits = as_long(small ? x * 18014398509481984.0 : x), e = (bits - 0x3fe6a09e667f3bcd) >> 52;
+
+    *f = as_double(bits - (e << 52)) - 1;
+    return (double)(int)e - (small ? 54 : 0);
+}
+
+/* Returns log(1 + f). It is twice the area tangent of q = f / (2 + f); of its series the first two terms are sums. */
+static double log_near(double f, double *rest)
+{
+    double d = f + 2, d_rest = f - (d - 2), r = 1 / d, q = f * r, q_rest = (fma(-q, d, f) - q * d_rest) * r;
+    double u = q * q, u_rest = fma(q, q, -u) + 2 * q * q_rest, w = u * q, w_rest = fma(u, q, -w) + fma(u_rest, q, u * q_rest);
+    double third = w * 0.6666666666666666, third_rest = fma(w, 0.6666666666666666, -third) + fma(w, 3.700743415417188e-17, w_rest * 0.6666666666666666);
+    double p = fma(0.0654361809832981, u, 0.06634357396174048);
+
+    p = fma(p, u, 0.07693120940969297);
+    p = fma(p, u, 0.09090897800030397);
+    p = fma(p, u, 0.11111111196044504);
+    p = fma(p, u, 0.14285714285400977);
+    p = fma(p, u, 0.2000000000000044);
+    double log_f = 2 * q + third;
+    *rest = (2 * q - log_f) + third + (2 * q_rest + third_rest + 2 * w * u * p);
+    return log_f;
+}
+
+/* log(x) for x > 0, finite */
+static double log_sum(double x, double *rest)
+{
+    double f, e = split_double(x, &f), low, near = log_near(f, &low), high = e * LN2_HIGH, sum = high + near;
+
+    *rest = (e != 0 ? near - (sum - high) : 0) + fma(e, LN2_LOW, low);
+    return sum;
+}
+
+/* log_x for a number that has a logarithm; for others, the result that OpenCL C specifies. */
+static double or_none(double log_x, double x)
+{
+    double y = x > 0 ? (x < INF ? log_x : x) : NONE;
+
+    return x == 0 ? -INF : y;
+}
+
+double OVERLOADABLE log(double x)
+{
+    double rest, sum = log_sum(x, &rest);
+
+    return or_none(sum + rest, x);
+}
+
+double OVERLOADABLE log2(double x)
+{
+    double f, e = split_double(x, &f), rest, near = log_near(f, &rest), product = near * LOG2E;
+
+    return or_none(e + (product + fma(near, LOG2E, -product) + fma(near, LOG2E_REST, rest * LOG2E)), x);
+}
+
+double OVERLOADABLE log10(double x)
+{
+    double rest, sum = log_sum(x, &rest), product = sum * 0.4342944819032518;
+    double low = fma(sum, 0.4342944819032518, -product) + fma(sum, 1.098319650216765e-17, rest * 0.4342944819032518);
+
+    return or_none(product + low, x);
+}
+
+double OVERLOADABLE log1p(double x)
+{
+    double y = 1 + x, of_x = y - 1, lost = (1 - (y - of_x)) + (x - of_x), rest, sum = log_sum(y, &rest);
+    double log_y = or_none(sum + (rest + lost / y), y);
+
+    return fabs(x) < 5e-17 || y == INF ? x : log_y;
+}
+
+double OVERLOADABLE asinh(double x)
+{
+    double a = fabs(x), near = log1p(a + a * a / (1 + sqrt(fma(a, a, 1.0)))), far = log(a) + LN2;
+
+    return copysign(a < 1e9 ? near : far, x);
+}
+
+double OVERLOADABLE acosh(double x)
+{
+    double t = x - 1, near = log1p(t + sqrt(t * (t + 2))), far = log(x) + LN2;
+
+    return x < 1 ? NONE : x < 1e9 ? near : far;
+}
+
+double OVERLOADABLE atanh(double x)
+{
+    double a = fabs(x);
+
+    return copysign(0.5 * log1p(2 * a / (1 - a)), x);
+}
+
+/* ---- Powers --------------------------------------------------------------------------------------------------------- */
+
+/* |x|^(y + y_rest), y finite and not zero. */
+static double power_of_size(double x, double y, double y_rest)
+{
+    double size = fabs(x), rest, sum = log_sum(size, &rest), t = y * sum;
+    double power = exp_sum(t, fma(y, sum, -t) + fma(y, rest, y_rest * sum), 0);
+
+    return size > 0 && size < INF ? power : (size == 0) == (y > 0) ? 0 : INF;
+}
+
+double OVERLOADABLE pow(double x, double y)
+{
+    double size = fabs(x), half_of_y = y * 0.5, power = power_of_size(x, y, 0);
+    bool is_whole = trunc(y) == y, is_odd = is_whole && trunc(half_of_y) != half_of_y;
+
+    power = isinf(y) ? (size == 1 ? 1 : (size > 1) == (y > 0) ? INF : 0) : power;
+    power = is_odd ? copysign(power, x) : power;
+    power = x < 0 && x > -INF && !is_whole ? NONE : power;
+    power = isnan(x) || isnan(y) ? x + y : power;
+    return x == 1 || y == 0 ? 1 : power;
+}
+
+double OVERLOADABLE powr(double x, double y)
+{
+    double power = power_of_size(x, y, 0);
+    bool is_known = x >= 0 && !isnan(y) && !(x == 1 && isinf(y)) && !(y == 0 && (x == 0 || isinf(x)));
+
+    power = isinf(y) ? ((x > 1) == (y > 0) ? INF : 0) : y == 0 ? 1 : power;
+    return is_known ? power : NONE;
+}
+
+double OVERLOADABLE pown(double x, int n)
+{
+    double power = power_of_size(x, (double)n, 0);
+
+    power = n & 1 ? copysign(power, x) : power;
+    power = isnan(x) ? x : power;
+    return n == 0 ? 1 : power;
+}
+
+double OVERLOADABLE rootn(double x, int n)
+{
+    double of = (double)n, y = 1 / of, root = power_of_size(x, y, fma(-y, of, 1.0) * y);
+
+    root = n & 1 ? copysign(root, x) : root;
+    return n == 0 || isnan(x) || (x < 0 && !(n & 1)) ? NONE : root;
+}
+
+/* ---- Angles --------------------------------------------------------------------------------------------------------- */
+
+/* Libclc's, for large numbers: kept as calls (compiler/support/llvm.h), which only the work-items make that need one. */
+#define FAR_AWAY(NAME, MANGLED)                 \
+    double clc_##NAME(double x) __asm(MANGLED); \
+    double __tsl_called_far_##NAME(double x)    \
+    {                                           \
+        return clc_##NAME(x);                   \
+    }
+FAR_AWAY(sin, "clc._Z3sind")
+FAR_AWAY(cos, "clc._Z3cosd")
+FAR_AWAY(tan, "clc._Z3tand")
+#define FAR 1e6
+
+/* Returns the rest of x >= 0, up to FAR, after *quarter quarter turns. Pi / 2 is in pieces of 33 bits, of which the
+ * products with less than 2^20 are exact. */
+static double reduce_double(double x, double *rest, uint *quarter)
+{
+    double magic = fma(x, 0.6366197723675814, MAGIC), n = magic - MAGIC;
+    double a = fma(-n, 1.5707963267341256, x), b = n * 6.077100506303966e-11, first = a - b, lost = (a - first) - b;
+    double c = n * 2.0222662487111665e-21, r = first - c;
+
+    *rest = ((first - r) - c) + fma(-n, 8.4784276603689e-32, lost);
+    *quarter = (uint)as_ulong(magic);
+    return r;
+}
+
+static double sin_near_double(double r, double rest)
+{
+    double u = r * r, p = fma(-7.586636882825159e-13, u, 1.6058530596645953e-10);
+
+    p = fma(p, u, -2.50521062259944e-08);
+    p = fma(p, u, 2.755731921932058e-06);
+    p = fma(p, u, -0.0001984126984126504);
+    p = fma(p, u, 0.008333333333333331);
+    p = fma(p, u, -0.16666666666666666);
+    return r + fma(r * u, p, fma(rest * u, -0.5, rest));
+}
+
+static double cos_near_double(double r, double rest)
+{
+    double u = r * r, p = fma(4.7458384125304794e-14, u, -1.1470460319209502e-11), half_u = 0.5 * u, one = 1 - half_u;
+
+    p = fma(p, u, 2.0876755787492604e-09);
+    p = fma(p, u, -2.755731922139249e-07);
+    p = fma(p, u, 2.4801587301584632e-05);
+    p = fma(p, u, -0.0013888888888888887);
+    p = fma(p, u, 0.041666666666666664);
+    return one + (((1 - one) - half_u) + fma(u * u, p, -r * rest));
+}
+
+/* The sign by the bit of value 2. */
+static double turned_double(double value, uint quarter)
+{
+    return as_double(as_ulong(value) ^ ((ulong)(quarter & 2) << 62));
+}
+
+double OVERLOADABLE sin(double x)
+{
+    uint quarter;
+    double rest, r = reduce_double(fabs(x), &rest, &quarter), s = sin_near_double(r, rest), c = cos_near_double(r, rest);
+    double result = as_double(as_ulong(turned_double(quarter & 1 ? c : s, quarter)) ^ (as_ulong(x) & 0x8000000000000000));
+
+    if (!(fabs(x) < FAR))
+        result = __tsl_called_far_sin(x);
+    return result;
+}
+
+double OVERLOADABLE cos(double x)
+{
+    uint quarter;
+    double rest, r = reduce_double(fabs(x), &rest, &quarter), s = sin_near_double(r, rest), c = cos_near_double(r, rest);
+    double result = turned_double(quarter & 1 ? s : c, quarter + 1);
+
+    if (!(fabs(x) < FAR))
+        result = __tsl_called_far_cos(x);
+    return result;
+}
+
+double OVERLOADABLE tan(double x)
+{
+    uint quarter;
+    double rest, r = reduce_double(fabs(x), &rest, &quarter), s = sin_near_double(r, rest), c = cos_near_double(r, rest);
+    double t = (quarter & 1 ? -c : s) / (quarter & 1 ? s : c);
+    double result = as_double(as_ulong(t) ^ (as_ulong(x) & 0x8000000000000000));
+
+    if (!(fabs(x) < FAR))
+        result = __tsl_called_far_tan(x);
+    return result;
+}
+
+/* ---- Arcs ----------------------------------------------------------------------------------------------------------- */
+
+/* The arc tangent of q, 0 to 1: as it is, or from a quarter of pi. */
+static double atan_near(double q)
+{
+    bool is_far = q > 0.41421356237309503;
+    double z = (is_far ? q - 1 : q) / (is_far ? q + 1 : 1), u = z * z, p = fma(-0.01390121526306211, u, 0.030618880862882124);
+
+    p = fma(p, u, -0.041037097686679805);
+    p = fma(p, u, 0.04719215148004013);
+    p = fma(p, u, -0.05258013368524368);
+    p = fma(p, u, 0.05881922342871234);
+    p = fma(p, u, -0.06666641820103902);
+    p = fma(p, u, 0.07692306726982753);
+    p = fma(p, u, -0.09090909066753007);
+    p = fma(p, u, 0.11111111110750424);
+    p = fma(p, u, -0.14285714285711482);
+    p = fma(p, u, 0.19999999999999993);
+    p = fma(p, u, -0.3333333333333333);
+    return (is_far ? 0.7853981633974483 : 0) + (z + fma(z * u, p, is_far ? 3.061616997868383e-17 : 0));
+}
+
+double OVERLOADABLE atan(double x)
+{
+    double a = fabs(x), t = atan_near(a > 1 ? 1 / a : a);
+
+    return copysign(a > 1 ? PI_2 - (t - PI_2_REST) : t, x);
+}
+
+/* The angle of (x, y), both not NaN, without y's sign. */
+static double angle(double y, double x)
+{
+    double a = fabs(x), b = fabs(y), least = fmin(a, b), most = fmax(a, b);
+    double q = most == 0 ? 0 : least == INF ? 1 : least / most, t = atan_near(q);
+
+    t = b > a ? PI_2 - (t - PI_2_REST) : t;
+    return as_long(x) < 0 ? 2 * PI_2 - (t - 2 * PI_2_REST) : t;
+}
+
+double OVERLOADABLE atan2(double y, double x)
+{
+    return isnan(x) || isnan(y) ? x + y : copysign(angle(y, x), y);
+}
+
+/* The arc sine of x, |x| <= 1/2. */
+static double asin_near(double x)
+{
+    double u = x * x, p = fma(0.02965806130390572, u, -0.019313465666024366);
+
+    p = fma(p, u, 0.01960393110799315);
+    p = fma(p, u, 0.0030251140174674947);
+    p = fma(p, u, 0.009324648476317875);
+    p = fma(p, u, 0.009620961262630293);
+    p = fma(p, u, 0.011566564202171593);
+    p = fma(p, u, 0.013963771548009896);
+    p = fma(p, u, 0.017352816997695017);
+    p = fma(p, u, 0.022372157427705222);
+    p = fma(p, u, 0.030381944475855856);
+    p = fma(p, u, 0.04464285714254847);
+    p = fma(p, u, 0.07500000000000119);
+    p = fma(p, u, 0.16666666666666666);
+    return fma(x * u, p, x);
+}
+
+double OVERLOADABLE asin(double x)
+{
+    double a = fabs(x), t = asin_near(a > 0.5 ? sqrt(0.5 - 0.5 * a) : a);
+
+    return copysign(a > 0.5 ? PI_2 - (2 * t - PI_2_REST) : t, x);
+}
+
+double OVERLOADABLE acos(double x)
+{
+    double a = fabs(x), t = asin_near(a > 0.5 ? sqrt(0.5 - 0.5 * a) : x), large = x > 0 ? 2 * t : 2 * PI_2 - (2 * t - 2 * PI_2_REST);
+
+    return a > 0.5 ? large : PI_2 - (t - PI_2_REST);
+}
+
+/* An angle in half turns. */
+static double turns(double angle)
+{
+    return copysign(fma(angle, 0.3183098861837907, angle * -1.9678676675182486e-17), angle);
+}
+
+double OVERLOADABLE asinpi(double x)
+{
+    return turns(asin(x));
+}
+
+double OVERLOADABLE acospi(double x)
+{
+    return turns(acos(x));
+}
+
+double OVERLOADABLE atanpi(double x)
+{
+    return turns(atan(x));
+}
+
+double OVERLOADABLE atan2pi(double y, double x)
+{
+    return turns(atan2(y, x));
+}
+
+/* ---- Of vectors ----------------------------------------------------------------------------------------------------- */
+
+#define NAME exp
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME exp2
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME exp10
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME sinh
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME cosh
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME log
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME log2
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME log10
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME log1p
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME asinh
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME acosh
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME atanh
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME sin
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME cos
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME tan
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME atan
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME asin
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME acos
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME asinpi
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME acospi
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME atanpi
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME atan2
+EACH_SIZE(SIZE_2, double)
+#undef NAME
+#define NAME atan2pi
+EACH_SIZE(SIZE_2, double)
+#undef NAME
+#define NAME pow
+EACH_SIZE(SIZE_2, double)
+#undef NAME
+#define NAME powr
+EACH_SIZE(SIZE_2, double)
+#undef NAME
+
+#define WITH_INTEGER(I)      NAME(x.s##I, n.s##I)
+#define SIZE_INTEGER(T, N)                            \
+    T OVERLOADABLE NAME(T x, int##N n)                \
+    {                                                 \
+        return (T)(COMPONENTS_##N(WITH_INTEGER));     \
+    }
+#define NAME pown
+EACH_SIZE(SIZE_INTEGER, double)
+#undef NAME
+#define NAME rootn
+EACH_SIZE(SIZE_INTEGER, double)
+#undef NAME
