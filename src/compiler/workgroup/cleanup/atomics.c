@@ -56,7 +56,7 @@ void kc_wg_place_atomics(LLVMBuilderRef b, LLVMValueRef function)
 {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
-            if (LLVMIsAAtomicRMWInst(i))
+            if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
                 place(b, i);
 }
 
@@ -108,9 +108,24 @@ static void take_apart(LLVMBuilderRef b, LLVMValueRef atomic)
     LLVMInstructionEraseFromParent(atomic);
 }
 
-static bool is_local_atomic(LLVMValueRef i)
+/* A comparison and exchange has two results: the old value, and whether that was the expected one. */
+static void take_comparison_apart(LLVMBuilderRef b, LLVMValueRef atomic)
 {
-    return LLVMIsAAtomicRMWInst(i) && LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) == LOCAL_SPACE;
+    LLVMValueRef place = LLVMGetOperand(atomic, 0), expected = LLVMGetOperand(atomic, 1),
+                 wanted = LLVMGetOperand(atomic, 2);
+
+    LLVMPositionBuilderBefore(b, atomic);
+    LLVMValueRef old = LLVMBuildLoad2(b, LLVMTypeOf(expected), place, "");
+    LLVMValueRef same = LLVMBuildICmp(b, LLVMIntEQ, old, expected, "");
+    LLVMBuildStore(b, LLVMBuildSelect(b, same, wanted, old, ""), place);
+    LLVMValueRef both = LLVMBuildInsertValue(b, LLVMGetPoison(LLVMTypeOf(atomic)), old, 0, "");
+    LLVMReplaceAllUsesWith(atomic, LLVMBuildInsertValue(b, both, same, 1, ""));
+    LLVMInstructionEraseFromParent(atomic);
+}
+
+static bool is_local(LLVMValueRef atomic)
+{
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(atomic, 0))) == LOCAL_SPACE;
 }
 
 void kc_wg_relax_local_atomics(LLVMModuleRef module)
@@ -123,8 +138,10 @@ void kc_wg_relax_local_atomics(LLVMModuleRef module)
 
             for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
                 next = LLVMGetNextInstruction(i);
-                if (is_local_atomic(i))
+                if (LLVMIsAAtomicRMWInst(i) && is_local(i))
                     take_apart(b, i);
+                else if (LLVMIsAAtomicCmpXchgInst(i) && is_local(i))
+                    take_comparison_apart(b, i);
             }
         }
     LLVMDisposeBuilder(b);
