@@ -26,12 +26,6 @@
 #define MOVE_SIZE ((uint64_t)64 << 20)
 /* So many launches before one are looked at for one that is alike. */
 #define LOOK_BACK 4u
-/* Launches are cut at so many places, at most. */
-#define MOST_UNITS 2048u
-/* What each unit of a launch touches is found out once for so many units for each launch that is alike: else it is less
- * work to ask for windows one by one. */
-#define UNITS_FOR_EACH 64u
-
 double tsl_chain_window_ns = 1e4;
 
 /* ---- Which launches ---------------------------------------------------------------------------------------------- */
@@ -151,22 +145,18 @@ static bool add_link(struct tsl_chain *chain, struct tsl_command *c)
 {
     struct tsl_chain_link *link = &chain->links[chain->n];
     const struct tsl_chain_link *like = alike(chain, c);
-    *link = (struct tsl_chain_link){.command = c, .cut = malloc(sizeof(*link->cut)), .first = chain->n};
+    *link = (struct tsl_chain_link){.command = c, .cut = malloc(sizeof(*link->cut))};
     if (!link->cut)
         return false;
     if (like) {
         *link->cut = *like->cut;
         link->run_ns = like->run_ns;
-        link->unit = like->unit;
-        link->first = like->first;
     } else if (tsl_members_has(c->members, chain->member) && tsl_out_of_core_look(c, chain->member, link->cut)) {
         choose_member(c, &link->run_ns);
-        link->unit = (link->cut->groups + MOST_UNITS - 1) / MOST_UNITS;
     } else {
         free(link->cut);
         return false;
     }
-    chain->links[link->first].n_alike++;
     chain->n++;
     return true;
 }
@@ -215,71 +205,15 @@ static void add_range(void *arg, struct tsl_data *data, unsigned space, const st
     tsl_hull_add(written ? &looking->writes[o] : &looking->reads[o], range->begin, range->end);
 }
 
-static uint64_t units_of(const struct tsl_chain_link *link)
-{
-    return (link->cut->groups + link->unit - 1) / link->unit;
-}
-
-/* Of its units [begin, end). */
-static struct tsl_window window_of(const struct tsl_chain_link *link, uint64_t begin, uint64_t end)
-{
-    uint64_t first = begin * link->unit, last = end * link->unit;
-    return tsl_out_of_core_window(link->cut, first, last < link->cut->groups ? last : link->cut->groups);
-}
-
-static void look(const struct tsl_chain *chain, unsigned launch, uint64_t begin, uint64_t end, struct tsl_hull *reads,
-                 struct tsl_hull *writes)
-{
-    const struct tsl_chain_link *link = &chain->links[launch];
-    const struct tsl_share share = {.window = window_of(link, begin, end), .placement.member = chain->member};
-    struct looking looking = {chain, reads, writes};
-    tsl_plan_kernel_look(link->command, &share, add_range, &looking);
-}
-
-static void add_hulls(struct tsl_hull *to, const struct tsl_hull *from, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        tsl_hull_add(&to[i], from[i].begin, from[i].end);
-}
-
-/* Of each unit 2 * n_objects hulls, what it reads and what it writes; then the same of each unit and all behind it. A
- * union of units' hulls covers what all of them touch. Without memory there is none. */
-static void make_table(struct tsl_chain *chain, unsigned launch)
-{
-    struct tsl_chain_link *link = &chain->links[launch];
-    uint64_t n = units_of(link);
-    unsigned each = 2 * chain->n_objects;
-    if (n > (uint64_t)link->n_alike * UNITS_FOR_EACH || !(link->table = calloc(2 * n * each, sizeof(*link->table))))
-        return;
-    for (uint64_t u = 0; u < n; u++)
-        look(chain, launch, u, u + 1, &link->table[u * each], &link->table[u * each + chain->n_objects]);
-    for (uint64_t u = n; u-- > 0;) {
-        struct tsl_hull *rest = &link->table[(n + u) * each];
-        add_hulls(rest, &link->table[u * each], each);
-        if (u + 1 < n)
-            add_hulls(rest, rest + each, each);
-    }
-}
-
 static bool touch(void *arg, unsigned launch, uint64_t begin, uint64_t end, struct tsl_hull *reads,
                   struct tsl_hull *writes)
 {
     const struct tsl_chain *chain = arg;
-    const struct tsl_chain_link *first = &chain->links[chain->links[launch].first];
-    uint64_t n = units_of(first);
-    unsigned each = 2 * chain->n_objects;
-    if (!first->table) {
-        look(chain, launch, begin, end, reads, writes);
-        return true;
-    }
-    if (end == n) {
-        begin += n;
-        end = begin + 1;
-    }
-    for (uint64_t u = begin; u < end; u++) {
-        add_hulls(reads, &first->table[u * each], chain->n_objects);
-        add_hulls(writes, &first->table[u * each + chain->n_objects], chain->n_objects);
-    }
+    const struct tsl_chain_link *link = &chain->links[launch];
+    const struct tsl_share share = {.window = tsl_out_of_core_window(link->cut, begin, end),
+                                    .placement.member = chain->member};
+    struct looking looking = {chain, reads, writes};
+    tsl_plan_kernel_look(link->command, &share, add_range, &looking);
     return true;
 }
 
@@ -311,9 +245,7 @@ static enum tsl_time_tiles_end make_tiles(struct tsl_chain *chain)
                                      .window_ns = tsl_chain_window_ns,
                                      .launch_ns = launch_ns};
     for (unsigned i = 0; i < chain->n; i++) {
-        if (chain->links[i].first == i)
-            make_table(chain, i);
-        groups[i] = units_of(&chain->links[i]);
+        groups[i] = chain->links[i].cut->groups;
         launch_ns[i] = chain->links[i].run_ns;
     }
     return tsl_time_tiles_make(&ask, &chain->tiles);
@@ -364,7 +296,7 @@ static void make_shares_of(const struct tsl_chain *chain, unsigned launch, struc
         if (begin == end)
             continue;
         struct tsl_share *share = tsl_command_share(c, n++);
-        share->window = window_of(link, begin, end);
+        share->window = tsl_out_of_core_window(link->cut, begin, end);
         share->slices = slices[t];
         share->slices->refs++;
         share->moved = true;
@@ -392,16 +324,10 @@ static bool make_shares(const struct tsl_chain *chain)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-static void free_link(struct tsl_chain_link *link)
-{
-    free(link->cut);
-    free(link->table);
-}
-
 void tsl_chain_destroy(struct tsl_chain *chain)
 {
     for (unsigned i = 0; chain->links && i < chain->n; i++)
-        free_link(&chain->links[i]);
+        free(chain->links[i].cut);
     tsl_time_tiles_finish(&chain->tiles);
     free(chain->links);
     free(chain->objects);
@@ -429,7 +355,7 @@ void tsl_chain_cancel(struct tsl_chain *chain)
 static void shorten(struct tsl_chain *chain, unsigned n)
 {
     while (chain->n > n)
-        free_link(&chain->links[--chain->n]);
+        free(chain->links[--chain->n].cut);
 }
 
 /* The others may do better without the first ones. */

@@ -37,9 +37,6 @@ struct tsl_chain_link {
     struct tsl_command *command;
     struct tsl_out_of_core_cut *cut; /* owned */
     double run_ns;                   /* how long it takes, whole; 0: not known */
-    unsigned first, n_alike;         /* the first link that is alike; of that one: how many are */
-    uint64_t unit;                   /* groups of which its windows are made */
-    struct tsl_hull *table;          /* of a first one: what its units touch; owned; NULL: isn't known */
     unsigned next;                   /* for the plan: of its command's shares, in the order of the tiles */
 };
 

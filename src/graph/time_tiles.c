@@ -7,6 +7,8 @@
 #define PILOT_TILES 3u
 /* Tiles are made narrower so often until all of them fit. */
 #define ATTEMPTS 6u
+/* In two of so many tiles it is asked whether launches need not stay as far behind as they do. */
+#define SEARCH_EVERY 8u
 
 void tsl_hull_add(struct tsl_hull *hull, uint64_t begin, uint64_t end)
 {
@@ -25,10 +27,11 @@ static bool meet(const struct tsl_hull *a, const struct tsl_hull *b)
 /* Tiles on their way. */
 struct making {
     const struct tsl_time_tiles_ask *ask;
-    unsigned depth;                            /* launches */
-    uint64_t *done;                            /* by launch: groups that have run */
-    uint64_t *step;                            /* ... and how many did in the tile before */
-    struct tsl_hull *reads, *writes;           /* by object, of one window */
+    unsigned depth;                  /* launches */
+    unsigned n_tiles;                /* that were made */
+    uint64_t *done;                  /* by launch: groups that have run */
+    uint64_t *lag;                   /* ... and how many fewer than the one before it let it, in the last tile */
+    struct tsl_hull *reads, *writes; /* by object, of one window */
     struct tsl_hull *rest_reads, *rest_writes; /* ... of what has not run of all launches before one */
     struct tsl_hull *slices;                   /* ... of all windows of the tile */
     uint64_t *sizes;                           /* by launch: bytes of the slices when the tile ended with it */
@@ -51,8 +54,8 @@ static bool begin(struct making *m, const struct tsl_time_tiles_ask *ask)
         finish(m);
         return false;
     }
-    m->step = m->done + n;
-    m->sizes = m->step + n;
+    m->lag = m->done + n;
+    m->sizes = m->lag + n;
     m->writes = m->reads + objects;
     m->rest_reads = m->writes + objects;
     m->rest_writes = m->rest_reads + objects;
@@ -80,25 +83,50 @@ static bool is_legal(struct making *m, unsigned launch, uint64_t to)
     return true;
 }
 
-/* As far as the launch may come, at most to `most`; as far as it was if it can't go on. Leaves what its window touches.
- */
-static uint64_t farthest(struct making *m, unsigned launch, uint64_t most)
+/* Where the launch stands if it stays as far behind as in the tile before; in the first one, as the launch before the
+ * one before: launches often go to and fro. */
+static uint64_t guess_of(const struct making *m, unsigned launch, uint64_t most)
 {
-    uint64_t good = m->done[launch], bad = most + 1, guess = good + m->step[launch];
-    if (good >= most || is_legal(m, launch, most))
-        return most;
-    bad = most;
-    if (guess > good && guess < bad)
-        *(is_legal(m, launch, guess) ? &good : &bad) = guess;
-    if (good == guess && guess + 1 < bad)
-        *(is_legal(m, launch, guess + 1) ? &good : &bad) = guess + 1;
-    while (bad - good > 1 && !m->failed) {
-        uint64_t middle = good + (bad - good) / 2;
-        *(is_legal(m, launch, middle) ? &good : &bad) = middle;
+    uint64_t lag = m->lag[m->n_tiles || launch < 2 ? launch : launch - 2];
+    return most > lag ? most - lag : 0;
+}
+
+/* As far as is legal, by tries that go out from the guess ever farther. */
+static uint64_t search(struct making *m, unsigned launch, uint64_t most, uint64_t guess)
+{
+    uint64_t good = m->done[launch], bad = most + 1, looked = good;
+    for (uint64_t step = 1; bad - good > 1 && !m->failed; step *= 2) {
+        if (guess <= good || guess >= bad)
+            guess = good + (bad - good) / 2;
+        looked = guess;
+        if (is_legal(m, launch, guess)) {
+            good = guess;
+            guess += step;
+        } else {
+            bad = guess;
+            guess -= step < guess ? step : guess;
+        }
     }
-    if (good > m->done[launch])
+    if (good > m->done[launch] && looked != good)
         look(m, launch, m->done[launch], good);
     return good;
+}
+
+/* As far as the launch may come, at most to `most`; as far as it was if it can't go on. Leaves what its window touches.
+ * How far it stays behind is looked for in the first tiles, and now and then. */
+static uint64_t farthest(struct making *m, unsigned launch, uint64_t most)
+{
+    uint64_t guess = guess_of(m, launch, most), to;
+    if (m->done[launch] == most)
+        return most;
+    if (most == m->ask->groups[launch] && is_legal(m, launch, most))
+        to = most;
+    else if (m->n_tiles % SEARCH_EVERY > 1 && guess > m->done[launch] && is_legal(m, launch, guess))
+        to = guess;
+    else
+        to = search(m, launch, most, guess);
+    m->lag[launch] = most - to;
+    return to;
 }
 
 /* No launch comes farther in its work than the one before: else one that needs nothing of the others would take all the
@@ -157,18 +185,19 @@ static void run_tile(struct making *m, uint64_t width)
             look(m, j, m->done[j], to);
         if (to > m->done[j])
             add_window(m);
-        m->step[j] = to - m->done[j];
         m->done[j] = to;
         m->sizes[j] = size_of_slices(m);
         if (j + 1 < m->depth)
             add_rest(m, j);
     }
+    m->n_tiles++;
 }
 
 static void restart(struct making *m, unsigned depth)
 {
     m->depth = depth;
-    memset(m->done, 0, 2 * m->ask->n_launches * sizeof(*m->done)); /* and step */
+    m->n_tiles = 0;
+    memset(m->done, 0, 2 * m->ask->n_launches * sizeof(*m->done)); /* and lag */
 }
 
 /* ---- All tiles --------------------------------------------------------------------------------------------------- */
