@@ -169,7 +169,9 @@ static bool add_links(struct tsl_chain *chain, struct tsl_command *first)
     chain->links = calloc(most, sizeof(*chain->links));
     chain->objects = calloc(n_args, sizeof(struct tsl_data *));
     chain->sliced = calloc(n_args, sizeof(*chain->sliced));
-    if (!chain->links || !chain->objects || !chain->sliced)
+    chain->groups = calloc(most, sizeof(*chain->groups));
+    chain->windows = calloc(most, sizeof(*chain->windows));
+    if (!chain->links || !chain->objects || !chain->sliced || !chain->groups || !chain->windows)
         return false;
     for (struct tsl_command *c = first; c && chain->n < most && is_chainable(c); c = TAILQ_NEXT(c, link)) {
         if ((c != first && !is_free(c)) || !add_link(chain, c))
@@ -226,100 +228,103 @@ static double move_ns(const struct tsl_chain *chain)
     return tsl_placer_move_ns(placer, TSL_SPACE_HOST, TSL_SPACE_MEMBER(chain->member), MOVE_SIZE) / MOVE_SIZE;
 }
 
-static enum tsl_time_tiles_end make_tiles(struct tsl_chain *chain)
+static enum tsl_time_tiles_end choose_tiles(struct tsl_chain *chain)
 {
     struct tsl_placer *placer = chain->links[0].command->graph->placer;
-    uint64_t groups[TSL_CHAIN_MOST];
     double launch_ns[TSL_CHAIN_MOST];
-    struct tsl_time_tiles_ask ask = {.n_launches = chain->n,
-                                     .n_objects = chain->n_objects,
-                                     .groups = groups,
-                                     .sliced = chain->sliced,
-                                     .area_size = chain->links[0].cut->area_size,
-                                     .align = chain->links[0].cut->align,
-                                     .touch = touch,
-                                     .arg = chain,
-                                     .move_ns = move_ns(chain),
-                                     .carry_ns = tsl_placer_work_ns(placer, chain->member, TSL_WORK_COPY, MOVE_SIZE) /
-                                                 MOVE_SIZE,
-                                     .window_ns = tsl_chain_window_ns,
-                                     .launch_ns = launch_ns};
     for (unsigned i = 0; i < chain->n; i++) {
-        groups[i] = chain->links[i].cut->groups;
+        chain->groups[i] = chain->links[i].cut->groups;
+        chain->windows[i] = chain->links[i].cut->n_windows;
         launch_ns[i] = chain->links[i].run_ns;
     }
-    return tsl_time_tiles_make(&ask, &chain->tiles);
+    chain->ask = (struct tsl_time_tiles_ask){
+        .n_launches = chain->n,
+        .n_objects = chain->n_objects,
+        .groups = chain->groups,
+        .windows = chain->windows,
+        .sliced = chain->sliced,
+        .area_size = chain->links[0].cut->area_size,
+        .align = chain->links[0].cut->align,
+        .touch = touch,
+        .arg = chain,
+        .move_ns = move_ns(chain),
+        .carry_ns = tsl_placer_work_ns(placer, chain->member, TSL_WORK_COPY, MOVE_SIZE) / MOVE_SIZE,
+        .window_ns = tsl_chain_window_ns,
+        .launch_ns = launch_ns};
+    enum tsl_time_tiles_end end = tsl_time_tiles_create(&chain->ask, &chain->tiles);
+    chain->ask.launch_ns = NULL;
+    return end;
 }
 
 /* ---- The shares -------------------------------------------------------------------------------------------------- */
 
-static bool reserve_shares(const struct tsl_chain *chain, unsigned launch)
+/* Drivers look at shares without the lock, so these must not move while others are made. */
+static bool reserve_shares(const struct tsl_chain *chain)
 {
-    struct tsl_command *c = chain->links[launch].command;
-    unsigned n = 0;
-    for (unsigned t = 0; t < chain->tiles.n; t++)
-        n += tsl_time_tiles_begin_of(&chain->tiles, t, launch) < tsl_time_tiles_end_of(&chain->tiles, t, launch);
-    c->more = n > 1 ? calloc(n - 1, sizeof(*c->more)) : NULL;
-    c->n_more = n > 1 && c->more ? n - 1 : 0;
-    return n == 1 || c->more;
+    for (unsigned j = 0; j < chain->n; j++) {
+        struct tsl_command *c = chain->links[j].command;
+        c->n_chained = (uint16_t)chain->n;
+        c->more = calloc(tsl_time_tiles_most_windows(chain->tiles, j), sizeof(*c->more));
+        if (!c->more)
+            return false;
+    }
+    return true;
 }
 
 /* What the tile has in its area. */
-static struct tsl_slices *lay_out(const struct tsl_chain *chain, unsigned tile)
+static struct tsl_slices *lay_out(const struct tsl_chain *chain)
 {
     struct tsl_slices *slices = tsl_slices_create(chain->n_objects);
-    uint64_t at = 0, align = chain->links[0].cut->align;
+    uint64_t at = 0, align = chain->ask.align;
     for (unsigned o = 0; slices && o < chain->n_objects; o++) {
-        const struct tsl_hull *hull = tsl_time_tiles_slice(&chain->tiles, tile, o);
+        const struct tsl_hull hull = tsl_time_tiles_slice(chain->tiles, o);
         if (!chain->sliced[o])
             continue;
         slices->list[slices->n++] =
-            (struct tsl_slice){.data = chain->objects[o], .begin = hull->begin, .end = hull->end, .at = (size_t)at};
-        at += (hull->end - hull->begin + align - 1) / align * align;
+            (struct tsl_slice){.data = chain->objects[o], .begin = hull.begin, .end = hull.end, .at = (size_t)at};
+        at += (hull.end - hull.begin + align - 1) / align * align;
     }
     return slices;
 }
 
-/* slices: by tile. */
-static void make_shares_of(const struct tsl_chain *chain, unsigned launch, struct tsl_slices *const *slices)
+bool tsl_chain_has_window(const struct tsl_chain *chain, unsigned launch)
 {
-    const struct tsl_chain_link *link = &chain->links[launch];
-    struct tsl_command *c = link->command;
-    struct tsl_candidate candidates[TSL_MAX_MEMBERS];
-    struct tsl_parts parts;
-    struct tsl_ask ask;
-    unsigned n = 0;
-    tsl_out_of_core_parts(c, tsl_members_of(chain->member), &ask, candidates, &parts);
-    for (unsigned t = 0; t < chain->tiles.n; t++) {
-        uint64_t begin = tsl_time_tiles_begin_of(&chain->tiles, t, launch),
-                 end = tsl_time_tiles_end_of(&chain->tiles, t, launch);
-        if (begin == end)
-            continue;
-        struct tsl_share *share = tsl_command_share(c, n++);
-        share->window = tsl_out_of_core_window(link->cut, begin, end);
-        share->slices = slices[t];
-        share->slices->refs++;
-        share->moved = true;
-        tsl_placer_place_part(c->graph->placer, &ask, chain->member, tsl_place_work_items(&share->window),
-                              &share->placement);
-    }
-    c->n_chained = (uint16_t)chain->n;
+    return tsl_time_tiles_from(chain->tiles, launch) < tsl_time_tiles_to(chain->tiles, launch);
 }
 
-static bool make_shares(const struct tsl_chain *chain)
+static void make_share(const struct tsl_chain *chain, unsigned launch, struct tsl_slices *slices)
 {
-    struct tsl_slices **slices = calloc(chain->tiles.n, sizeof(struct tsl_slices *));
-    bool made = slices;
-    for (unsigned t = 0; t < chain->tiles.n && made; t++)
-        made = (slices[t] = lay_out(chain, t)) != NULL;
-    for (unsigned j = 0; j < chain->n && made; j++)
-        made = reserve_shares(chain, j);
-    for (unsigned j = 0; j < chain->n && made; j++)
-        make_shares_of(chain, j, slices);
-    for (unsigned t = 0; slices && t < chain->tiles.n; t++)
-        tsl_slices_unref(slices[t]);
-    free(slices);
-    return made;
+    struct tsl_chain_link *link = &chain->links[launch];
+    struct tsl_command *c = link->command;
+    struct tsl_candidate candidates[TSL_MAX_MEMBERS];
+    struct tsl_ask ask;
+    c->n_more = link->n_windows;
+    struct tsl_share *share = tsl_command_share(c, link->n_windows++);
+    share->window = tsl_out_of_core_window(link->cut, tsl_time_tiles_from(chain->tiles, launch),
+                                           tsl_time_tiles_to(chain->tiles, launch));
+    share->slices = slices;
+    slices->refs++;
+    share->moved = true;
+    tsl_out_of_core_ask(c, tsl_members_of(chain->member), &ask, candidates);
+    tsl_placer_place_part(c->graph->placer, &ask, chain->member, tsl_place_work_items(&share->window),
+                          &share->placement);
+}
+
+cl_int tsl_chain_next(struct tsl_chain *chain, struct tsl_slices **slices)
+{
+    *slices = NULL;
+    enum tsl_time_tiles_next next = tsl_time_tiles_go_on(chain->tiles);
+    if (next == TSL_TIME_TILES_OVER)
+        return CL_SUCCESS;
+    struct tsl_slices *made = next == TSL_TIME_TILES_NEXT ? lay_out(chain) : NULL;
+    if (!made)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (unsigned j = 0; j < chain->n; j++)
+        if (tsl_chain_has_window(chain, j))
+            make_share(chain, j, made);
+    tsl_slices_unref(made);
+    *slices = made;
+    return CL_SUCCESS;
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
@@ -328,7 +333,9 @@ void tsl_chain_destroy(struct tsl_chain *chain)
 {
     for (unsigned i = 0; chain->links && i < chain->n; i++)
         free(chain->links[i].cut);
-    tsl_time_tiles_finish(&chain->tiles);
+    tsl_time_tiles_destroy(chain->tiles);
+    free(chain->groups);
+    free(chain->windows);
     free(chain->links);
     free(chain->objects);
     free(chain->sliced);
@@ -339,12 +346,8 @@ void tsl_chain_cancel(struct tsl_chain *chain)
 {
     for (unsigned i = 0; i < chain->n; i++) {
         struct tsl_command *c = chain->links[i].command;
-        tsl_place_abandon(c);
-        tsl_command_forget_shares(c);
-        tsl_slices_unref(c->share.slices);
-        c->share.slices = NULL;
-        c->share.window = chain->links[i].cut->window;
-        c->share.placement = (struct tsl_placement){.member = 0};
+        free(c->more);
+        c->more = NULL;
         c->n_chained = 0;
         c->unchained = true;
     }
@@ -378,19 +381,20 @@ struct tsl_chain *tsl_chain_make(struct tsl_command *first)
         return NULL;
     chain->member = choose_member(first, &run_ns);
     if (tsl_member_is_lost(first->graph->ports[chain->member].member) || !add_links(chain, first) ||
-        !whole_ones_fit(chain) || make_tiles(chain) != TSL_TIME_TILES_MADE) {
+        !whole_ones_fit(chain) || choose_tiles(chain) != TSL_TIME_TILES_MADE) {
         leave_alone(chain);
         return NULL;
     }
     unsigned n = chain->n;
     uint64_t tiled_ns = tsl_clock_ns();
-    shorten(chain, chain->tiles.n_launches);
-    if (!make_shares(chain)) {
+    shorten(chain, tsl_time_tiles_launches(chain->tiles));
+    if (!reserve_shares(chain)) {
         tsl_chain_cancel(chain);
         return NULL;
     }
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO,
             "%s: its buffers fit no member, so %u launches of %u that wait are chained, in %u tiles (found in %u us)",
-            first->kernel->name, chain->n, n, chain->tiles.n, (unsigned)((tiled_ns - begun_ns) / 1000));
+            first->kernel->name, chain->n, n, tsl_time_tiles_expected(chain->tiles),
+            (unsigned)((tiled_ns - begun_ns) / 1000));
     return chain;
 }

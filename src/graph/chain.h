@@ -23,6 +23,7 @@
 
 #include "graph/time_tiles.h"
 
+#include <CL/cl.h>
 #include <stdbool.h>
 
 struct tsl_command;
@@ -37,7 +38,7 @@ struct tsl_chain_link {
     struct tsl_command *command;
     struct tsl_out_of_core_cut *cut; /* owned */
     double run_ns;                   /* how long it takes, whole; 0: not known */
-    unsigned next;                   /* for the plan: of its command's shares, in the order of the tiles */
+    unsigned n_windows;              /* of the tiles until now: so many of its command's shares are made */
 };
 
 struct tsl_chain {
@@ -45,7 +46,10 @@ struct tsl_chain {
     struct tsl_chain_link *links;
     struct tsl_data **objects; /* that the launches are given */
     bool *sliced;              /* by object */
-    struct tsl_time_tiles tiles;
+    uint64_t *groups;          /* by launch, for the tiles; owned */
+    unsigned *windows;         /* ... and how many windows it has by itself; owned */
+    struct tsl_time_tiles_ask ask;
+    struct tsl_time_tiles *tiles; /* owned */
 };
 
 /* What each window is reckoned to cost beside its work, on a device of today. Tests change it. */
@@ -56,11 +60,15 @@ extern double tsl_chain_window_ns;
 bool tsl_chain_waits(const struct tsl_command *first);
 /* May this one, which has just come to the queue behind others of a chain that waits, be chained with them? */
 bool tsl_chain_takes(const struct tsl_command *command);
-/* Makes windows of the launch, which is about to be scheduled, and of those behind it, and places them. NULL: the
- * launch runs by itself. */
+/* Of the launch, which is about to be scheduled, and those behind it. NULL: the launch runs by itself. */
 struct tsl_chain *tsl_chain_make(struct tsl_command *first);
-/* The commands are as before, and run by themselves. */
+/* The commands, of which nothing was made yet, are as before, and run by themselves. */
 void tsl_chain_cancel(struct tsl_chain *chain);
+/* Makes and places the next tile's windows. *slices: what the tile has in its area, as long as its shares stay; NULL:
+ * there are no more tiles. */
+cl_int tsl_chain_next(struct tsl_chain *chain, struct tsl_slices **slices);
+/* Has the launch a window in that tile? It is its command's last share. */
+bool tsl_chain_has_window(const struct tsl_chain *chain, unsigned launch);
 void tsl_chain_destroy(struct tsl_chain *chain);
 
 #endif

@@ -251,7 +251,7 @@ void tsl_place_ended(struct tsl_command *c, struct tsl_share *share, uint64_t st
                               .now_ns = tsl_clock_ns()};
     tsl_readiness_ended(c->graph, &share->placement, &ended);
     tsl_placer_done(c->graph->placer, &share->placement, &ended);
-    if (c->n_more)
+    if (c->n_more && !c->n_chained)
         tell_cut(c);
     c->graph->ask_again = true;
     keep_what_was_learned(c->graph);

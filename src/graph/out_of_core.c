@@ -214,7 +214,7 @@ static uint64_t fitting(struct plan *plan, uint64_t begin, uint64_t most)
 }
 
 /* Ends of windows, counted in groups. Equal ones as far as they fit, at least so many. 0: it can't be done. */
-static unsigned cut(struct plan *plan, unsigned least, uint64_t ends[MAX_WINDOWS])
+static unsigned fit_windows(struct plan *plan, unsigned least, uint64_t ends[MAX_WINDOWS])
 {
     uint64_t n = plan->dimension < 3 ? tsl_cut_groups(&plan->window, plan->dimension) : 1, at = 0;
     unsigned n_windows = 0;
@@ -280,7 +280,7 @@ static bool may_run_on(struct plan *plan, struct tsl_command *c, unsigned member
     if (!begin(plan, c, tsl_members_of(member), member))
         return false;
     struct tsl_cut_verdict verdict = plan->verdict;
-    if (choose_whole(plan) && cut(plan, 1, ends))
+    if (choose_whole(plan) && fit_windows(plan, 1, ends))
         return true;
     if (plan->dimension == 3) /* The better reason. */
         plan->verdict = verdict;
@@ -372,8 +372,8 @@ bool tsl_out_of_core_allow(struct tsl_command *c, tsl_members members)
 
 /* ---- Its place --------------------------------------------------------------------------------------------------- */
 
-void tsl_out_of_core_parts(const struct tsl_command *c, tsl_members members, struct tsl_ask *ask,
-                           struct tsl_candidate *candidates, struct tsl_parts *parts)
+void tsl_out_of_core_ask(const struct tsl_command *c, tsl_members members, struct tsl_ask *ask,
+                         struct tsl_candidate *candidates)
 {
     for (unsigned i = 0; i < c->graph->n_ports; i++)
         candidates[i] =
@@ -382,6 +382,12 @@ void tsl_out_of_core_parts(const struct tsl_command *c, tsl_members members, str
                             .kernel = c->kernel->place_key,
                             .size = tsl_place_work_items(&c->share.window),
                             .now_ns = tsl_clock_ns()};
+}
+
+void tsl_out_of_core_parts(const struct tsl_command *c, tsl_members members, struct tsl_ask *ask,
+                           struct tsl_candidate *candidates, struct tsl_parts *parts)
+{
+    tsl_out_of_core_ask(c, members, ask, candidates);
     tsl_placer_must_cut(c->graph->placer, ask, parts);
 }
 
@@ -436,7 +442,7 @@ static bool place_over(struct plan *plan, struct tsl_command *c, tsl_members mem
     unsigned count = tsl_members_count(members);
     if (!begin(plan, c, members, tsl_members_first(members)) || !choose_whole(plan))
         return false;
-    unsigned n = cut(plan, count > 1 ? 2 * count : 1, ends);
+    unsigned n = fit_windows(plan, count > 1 ? 2 * count : 1, ends);
     if (n > 1)
         c->more = calloc(n - 1, sizeof(*c->more));
     if (!n || (n > 1 && !c->more))
@@ -494,11 +500,15 @@ void tsl_out_of_core_place(struct tsl_command *c, tsl_members members)
 bool tsl_out_of_core_look(struct tsl_command *c, unsigned member, struct tsl_out_of_core_cut *cut)
 {
     struct plan *plan = malloc(sizeof(*plan));
-    bool can = plan && has_windows(c, member) && begin(plan, c, tsl_members_of(member), member) && choose_whole(plan);
-    if (can) {
+    uint64_t ends[MAX_WINDOWS];
+    unsigned n = 0;
+    if (plan && has_windows(c, member) && begin(plan, c, tsl_members_of(member), member) && choose_whole(plan))
+        n = fit_windows(plan, 1, ends);
+    if (n) {
         *cut = (struct tsl_out_of_core_cut){.window = plan->window,
                                             .dimension = plan->dimension,
                                             .groups = 1,
+                                            .n_windows = n,
                                             .area_size = plan->area_size,
                                             .align = plan->align};
         if (plan->dimension < 3)
@@ -506,7 +516,7 @@ bool tsl_out_of_core_look(struct tsl_command *c, unsigned member, struct tsl_out
         memcpy(cut->whole, plan->whole, sizeof(cut->whole));
     }
     free(plan);
-    return can;
+    return n;
 }
 
 struct tsl_window tsl_out_of_core_window(const struct tsl_out_of_core_cut *cut, uint64_t begin, uint64_t end)

@@ -42,6 +42,7 @@ struct tsl_out_of_core_cut {
     struct tsl_window window;              /* the launch, with a local size */
     unsigned dimension;                    /* along which; 3: it can't be cut */
     uint64_t groups;                       /* in that dimension; 1 where it can't be cut */
+    unsigned n_windows;                    /* so many that fit an area it has by itself */
     size_t area_size, align;               /* bytes: each slice begins at a multiple of align */
     bool whole[TSL_FOOTING_MAX_ARGUMENTS]; /* by argument: its object has a copy on the member, not slices */
 };
@@ -50,8 +51,11 @@ struct tsl_out_of_core_cut {
 bool tsl_out_of_core_look(struct tsl_command *command, unsigned member, struct tsl_out_of_core_cut *cut);
 /* The launch's groups [begin, end). */
 struct tsl_window tsl_out_of_core_window(const struct tsl_out_of_core_cut *cut, uint64_t begin, uint64_t end);
-/* Which of the members should have how much of the launch's work. The question (ask, with n_ports candidates) serves
- * for tsl_placer_place_part, too. */
+/* The question to the placer, with n_ports candidates. */
+void tsl_out_of_core_ask(const struct tsl_command *command, tsl_members members, struct tsl_ask *ask,
+                         struct tsl_candidate *candidates);
+/* Which of the members should have how much of the launch's work. The question serves for tsl_placer_place_part, too.
+ */
 void tsl_out_of_core_parts(const struct tsl_command *command, tsl_members members, struct tsl_ask *ask,
                            struct tsl_candidate *candidates, struct tsl_parts *parts);
 

@@ -55,10 +55,10 @@ struct plan {
     cl_int error;
 };
 
-static bool has_window(const struct plan *p, unsigned tile, unsigned launch)
+/* The launch's window in the tile, its last share. */
+static struct tsl_share *window_of(struct tsl_chain_link *link)
 {
-    const struct tsl_time_tiles *tiles = &p->chain->tiles;
-    return tsl_time_tiles_begin_of(tiles, tile, launch) < tsl_time_tiles_end_of(tiles, tile, launch);
+    return tsl_command_share(link->command, link->n_windows - 1);
 }
 
 /* ---- What a tile needs ------------------------------------------------------------------------------------------- */
@@ -74,8 +74,8 @@ static void add_range(void *arg, struct tsl_data *data, unsigned space, const st
 
 static void add_window(struct plan *p, unsigned launch)
 {
-    const struct tsl_chain_link *link = &p->chain->links[launch];
-    tsl_plan_kernel_look(link->command, tsl_command_share(link->command, link->next), add_range, p);
+    struct tsl_chain_link *link = &p->chain->links[launch];
+    tsl_plan_kernel_look(link->command, window_of(link), add_range, p);
     for (unsigned o = 0; o < p->chain->n_objects; o++) {
         struct bytes *b = &p->now.bytes[o];
         struct touched *t = &p->touched[o];
@@ -90,10 +90,10 @@ static void add_window(struct plan *p, unsigned launch)
     }
 }
 
-static void look_at_tile(struct plan *p, unsigned tile)
+static void look_at_tile(struct plan *p)
 {
     for (unsigned j = 0; j < p->chain->n; j++)
-        if (has_window(p, tile, j))
+        if (tsl_chain_has_window(p->chain, j))
             add_window(p, j);
     for (unsigned o = 0; o < p->chain->n_objects; o++) {
         struct bytes *b = &p->now.bytes[o];
@@ -182,7 +182,7 @@ static void enter_tile(struct plan *p)
 static void launch(struct plan *p, struct tsl_chain_link *link, const tsl_dependences *order)
 {
     struct tsl_op *op;
-    cl_int error = tsl_plan_kernel_window(link->command, link->next++, order, &p->ins, &op);
+    cl_int error = tsl_plan_kernel_window(link->command, link->n_windows - 1, order, &p->ins, &op);
     if (!p->error)
         p->error = error;
     if (!op)
@@ -196,29 +196,15 @@ static void launch(struct plan *p, struct tsl_chain_link *link, const tsl_depend
     }
 }
 
-static void skip(struct tsl_chain_link *link)
-{
-    tsl_place_ended(link->command, tsl_command_share(link->command, link->next++), 0, 0);
-}
-
-static void launch_all(struct plan *p, unsigned tile, const tsl_dependences *orders)
-{
-    for (unsigned j = 0; j < p->chain->n; j++)
-        if (has_window(p, tile, j) && p->error)
-            skip(&p->chain->links[j]);
-        else if (has_window(p, tile, j))
-            launch(p, &p->chain->links[j], &orders[j]);
-}
-
-/* The slices of any of the tile's shares are the tile's. */
-static struct tsl_slices *slices_of(struct plan *p, unsigned tile)
+static void launch_all(struct plan *p, const tsl_dependences *orders)
 {
     for (unsigned j = 0; j < p->chain->n; j++) {
         struct tsl_chain_link *link = &p->chain->links[j];
-        if (has_window(p, tile, j))
-            return tsl_command_share(link->command, link->next)->slices;
+        if (tsl_chain_has_window(p->chain, j) && p->error)
+            tsl_place_ended(link->command, window_of(link), 0, 0);
+        else if (tsl_chain_has_window(p->chain, j))
+            launch(p, link, &orders[j]);
     }
-    return NULL;
 }
 
 static void forget(struct plan *p, struct tile *tile)
@@ -233,22 +219,33 @@ static void forget(struct plan *p, struct tile *tile)
     tile->slices = NULL;
 }
 
-static void plan_tile(struct plan *p, unsigned tile, const tsl_dependences *orders)
+static void plan_tile(struct plan *p, struct tsl_slices *slices, const tsl_dependences *orders)
 {
-    look_at_tile(p, tile);
+    look_at_tile(p);
     if (p->before.slices)
         leave_tile(p, p->error ? NULL : &p->now);
     if (!p->error) {
-        p->now.slices = slices_of(p, tile);
+        p->now.slices = slices;
         tsl_residency_ensure_arena(p->chain->links[0].command, p->port);
         tsl_arena_take(p->port, p->now.slices);
         enter_tile(p);
     }
-    launch_all(p, tile, orders);
+    launch_all(p, orders);
     struct tile before = p->before;
     p->before = p->now;
     p->now = before;
     forget(p, &p->now);
+}
+
+/* Plans the next tile. False: there is none, or something failed. */
+static bool go_on(struct plan *p, const tsl_dependences *orders)
+{
+    struct tsl_slices *slices;
+    cl_int error = tsl_chain_next(p->chain, &slices);
+    p->error = error ? error : p->error;
+    if (slices)
+        plan_tile(p, slices, orders);
+    return slices && !p->error;
 }
 
 /* If nothing at all was launched, the area is still used by what brings bytes. */
@@ -320,14 +317,9 @@ cl_int tsl_plan_chain(struct tsl_chain *chain, const tsl_dependences *orders)
         p.error = CL_OUT_OF_HOST_MEMORY;
     bool begins = may_begin(chain);
     p.port->arena.held++;
-    for (unsigned t = 0; t < chain->tiles.n; t++) {
-        if (p.error)
-            launch_all(&p, t, orders);
-        else
-            plan_tile(&p, t, orders);
-        if (begins && !p.error)
+    while (!p.error && go_on(&p, orders))
+        if (begins)
             p.port->graph->begin_now(p.port->graph);
-    }
     leave_last(&p);
     p.port->arena.held--;
     if (p.end)

@@ -126,8 +126,12 @@ static void describe_launch(struct tsl_op_record *r, const struct tsl_op *op)
 {
     struct tsl_command *c = op->command;
     const struct tsl_share *share = tsl_op_share(op);
-    for (unsigned i = 0; i <= c->n_more; i++)
+    struct tsl_window whole = share->window;
+    whole.whole = true; /* Of a chain perhaps not all windows are made yet. */
+    for (unsigned i = 0; i <= c->n_more && !c->n_chained; i++)
         r->of += tsl_window_items(&tsl_command_share(c, i)->window);
+    if (c->n_chained)
+        r->of = tsl_window_items(&whole);
     r->items = tsl_window_items(&share->window);
     r->share = op->share;
     r->shares = c->n_more + 1;

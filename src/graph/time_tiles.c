@@ -5,8 +5,11 @@
 
 /* A launch is looked at in so many tiles, of which the middle one is as most are, to see what tiles need. */
 #define PILOT_TILES 3u
-/* Tiles are made narrower so often until all of them fit. */
+/* Tiles are made narrower so often, by such a part, until the first ones fit, and later for each that doesn't. */
 #define ATTEMPTS 6u
+#define NARROWER 0.85
+/* So many of the first tiles are tried. */
+#define TRIED_TILES 2u
 /* In two of so many tiles it is asked whether launches need not stay as far behind as they do. */
 #define SEARCH_EVERY 8u
 
@@ -24,48 +27,58 @@ static bool meet(const struct tsl_hull *a, const struct tsl_hull *b)
     return a->begin < b->end && b->begin < a->end;
 }
 
-/* Tiles on their way. */
-struct making {
+struct tsl_time_tiles {
     const struct tsl_time_tiles_ask *ask;
     unsigned depth;                  /* launches */
-    unsigned n_tiles;                /* that were made */
+    uint64_t width;                  /* of a tile: the first launch's groups */
+    unsigned n_tiles, most_tiles;    /* that were made; then launches go on one by one */
     uint64_t *done;                  /* by launch: groups that have run */
     uint64_t *lag;                   /* ... and how many fewer than the one before it let it, in the last tile */
+    uint64_t *old_done, *old_lag;    /* the same before the last tile */
+    uint64_t *sizes;                 /* by launch: bytes of the slices when the tile ended with it */
     struct tsl_hull *reads, *writes; /* by object, of one window */
     struct tsl_hull *rest_reads, *rest_writes; /* ... of what has not run of all launches before one */
     struct tsl_hull *slices;                   /* ... of all windows of the tile */
-    uint64_t *sizes;                           /* by launch: bytes of the slices when the tile ended with it */
-    bool failed;                               /* no memory */
+    bool alone;                                /* the launches go on one by one */
+    bool failed;
 };
 
-static void finish(struct making *m)
+void tsl_time_tiles_destroy(struct tsl_time_tiles *m)
 {
+    if (!m)
+        return;
     free(m->done);
     free(m->reads);
+    free(m);
 }
 
-static bool begin(struct making *m, const struct tsl_time_tiles_ask *ask)
+static struct tsl_time_tiles *create(const struct tsl_time_tiles_ask *ask)
 {
     unsigned n = ask->n_launches, objects = ask->n_objects;
-    *m = (struct making){.ask = ask};
-    m->done = calloc(3 * (size_t)n, sizeof(*m->done));
+    struct tsl_time_tiles *m = calloc(1, sizeof(*m));
+    if (!m)
+        return NULL;
+    m->ask = ask;
+    m->done = calloc(5 * (size_t)n, sizeof(*m->done));
     m->reads = calloc(5 * (size_t)objects, sizeof(*m->reads));
     if (!m->done || !m->reads) {
-        finish(m);
-        return false;
+        tsl_time_tiles_destroy(m);
+        return NULL;
     }
     m->lag = m->done + n;
-    m->sizes = m->lag + n;
+    m->old_done = m->lag + n;
+    m->old_lag = m->old_done + n;
+    m->sizes = m->old_lag + n;
     m->writes = m->reads + objects;
     m->rest_reads = m->writes + objects;
     m->rest_writes = m->rest_reads + objects;
     m->slices = m->rest_writes + objects;
-    return true;
+    return m;
 }
 
 /* ---- What may run ------------------------------------------------------------------------------------------------ */
 
-static void look(struct making *m, unsigned launch, uint64_t from, uint64_t to)
+static void look(struct tsl_time_tiles *m, unsigned launch, uint64_t from, uint64_t to)
 {
     memset(m->reads, 0, 2 * m->ask->n_objects * sizeof(*m->reads));
     if (!m->ask->touch(m->ask->arg, launch, from, to, m->reads, m->writes))
@@ -73,7 +86,7 @@ static void look(struct making *m, unsigned launch, uint64_t from, uint64_t to)
 }
 
 /* May the launch's next groups, up to `to`, run before the rest of the launches before it? Leaves what they touch. */
-static bool is_legal(struct making *m, unsigned launch, uint64_t to)
+static bool is_legal(struct tsl_time_tiles *m, unsigned launch, uint64_t to)
 {
     look(m, launch, m->done[launch], to);
     for (unsigned o = 0; o < m->ask->n_objects; o++)
@@ -85,14 +98,14 @@ static bool is_legal(struct making *m, unsigned launch, uint64_t to)
 
 /* Where the launch stands if it stays as far behind as in the tile before; in the first one, as the launch before the
  * one before: launches often go to and fro. */
-static uint64_t guess_of(const struct making *m, unsigned launch, uint64_t most)
+static uint64_t guess_of(const struct tsl_time_tiles *m, unsigned launch, uint64_t most)
 {
     uint64_t lag = m->lag[m->n_tiles || launch < 2 ? launch : launch - 2];
     return most > lag ? most - lag : 0;
 }
 
 /* As far as is legal, by tries that go out from the guess ever farther. */
-static uint64_t search(struct making *m, unsigned launch, uint64_t most, uint64_t guess)
+static uint64_t search(struct tsl_time_tiles *m, unsigned launch, uint64_t most, uint64_t guess)
 {
     uint64_t good = m->done[launch], bad = most + 1, looked = good;
     for (uint64_t step = 1; bad - good > 1 && !m->failed; step *= 2) {
@@ -114,7 +127,7 @@ static uint64_t search(struct making *m, unsigned launch, uint64_t most, uint64_
 
 /* As far as the launch may come, at most to `most`; as far as it was if it can't go on. Leaves what its window touches.
  * How far it stays behind is looked for in the first tiles, and now and then. */
-static uint64_t farthest(struct making *m, unsigned launch, uint64_t most)
+static uint64_t farthest(struct tsl_time_tiles *m, unsigned launch, uint64_t most)
 {
     uint64_t guess = guess_of(m, launch, most), to;
     if (m->done[launch] == most)
@@ -131,7 +144,7 @@ static uint64_t farthest(struct making *m, unsigned launch, uint64_t most)
 
 /* No launch comes farther in its work than the one before: else one that needs nothing of the others would take all the
  * room. */
-static uint64_t most_of(const struct making *m, unsigned launch)
+static uint64_t most_of(const struct tsl_time_tiles *m, unsigned launch)
 {
     const uint64_t *groups = m->ask->groups;
     double part = (double)m->done[launch - 1] / (double)groups[launch - 1];
@@ -143,7 +156,7 @@ static uint64_t most_of(const struct making *m, unsigned launch)
 
 /* ---- One tile ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t size_of_slices(struct making *m)
+static uint64_t size_of_slices(struct tsl_time_tiles *m)
 {
     uint64_t size = 0, align = m->ask->align;
     for (unsigned o = 0; o < m->ask->n_objects; o++) {
@@ -154,7 +167,7 @@ static uint64_t size_of_slices(struct making *m)
     return size;
 }
 
-static void add_window(struct making *m)
+static void add_window(struct tsl_time_tiles *m)
 {
     for (unsigned o = 0; o < m->ask->n_objects; o++) {
         tsl_hull_add(&m->slices[o], m->reads[o].begin, m->reads[o].end);
@@ -162,7 +175,7 @@ static void add_window(struct making *m)
     }
 }
 
-static void add_rest(struct making *m, unsigned launch)
+static void add_rest(struct tsl_time_tiles *m, unsigned launch)
 {
     if (m->done[launch] == m->ask->groups[launch])
         return;
@@ -173,11 +186,22 @@ static void add_rest(struct making *m, unsigned launch)
     }
 }
 
-/* The first launch goes on by `width` groups. */
-static void run_tile(struct making *m, uint64_t width)
+static void begin_tile(struct tsl_time_tiles *m)
 {
-    unsigned objects = m->ask->n_objects;
-    memset(m->rest_reads, 0, 3 * objects * sizeof(*m->rest_reads)); /* and rest_writes, slices */
+    memcpy(m->old_done, m->done, 2 * m->ask->n_launches * sizeof(*m->done)); /* and lag */
+    memset(m->slices, 0, m->ask->n_objects * sizeof(*m->slices));
+}
+
+static void take_back(struct tsl_time_tiles *m)
+{
+    memcpy(m->done, m->old_done, 2 * m->ask->n_launches * sizeof(*m->done)); /* and lag */
+}
+
+/* The first launch goes on by `width` groups. */
+static void run_tile(struct tsl_time_tiles *m, uint64_t width)
+{
+    begin_tile(m);
+    memset(m->rest_reads, 0, 2 * m->ask->n_objects * sizeof(*m->rest_reads)); /* and rest_writes */
     for (unsigned j = 0; j < m->depth && !m->failed; j++) {
         uint64_t left = m->ask->groups[j] - m->done[j];
         uint64_t to = j ? farthest(m, j, most_of(m, j)) : m->done[j] + (width < left ? width : left);
@@ -190,63 +214,111 @@ static void run_tile(struct making *m, uint64_t width)
         if (j + 1 < m->depth)
             add_rest(m, j);
     }
-    m->n_tiles++;
 }
 
-static void restart(struct making *m, unsigned depth)
+static void restart(struct tsl_time_tiles *m, unsigned depth, uint64_t width)
 {
     m->depth = depth;
+    m->width = width;
     m->n_tiles = 0;
     memset(m->done, 0, 2 * m->ask->n_launches * sizeof(*m->done)); /* and lag */
 }
 
-/* ---- All tiles --------------------------------------------------------------------------------------------------- */
-
-static bool reserve(struct tsl_time_tiles *tiles, const struct making *m, uint64_t width)
+static bool fits(const struct tsl_time_tiles *m)
 {
-    tiles->n = (unsigned)((m->ask->groups[0] + width - 1) / width);
-    tiles->n_launches = m->depth;
-    tiles->n_objects = m->ask->n_objects;
-    tiles->ends = calloc((size_t)tiles->n * tiles->n_launches, sizeof(*tiles->ends));
-    tiles->slices = calloc((size_t)tiles->n * tiles->n_objects, sizeof(*tiles->slices));
-    return tiles->ends && tiles->slices;
+    return m->sizes[m->depth - 1] <= m->ask->area_size;
 }
 
-static void keep_tile(const struct making *m, struct tsl_time_tiles *tiles, unsigned t)
+/* ---- One launch after the other ---------------------------------------------------------------------------------- */
+
+/* The first launch that hasn't run goes on, up to `to`. Does that fit? */
+static bool run_alone(struct tsl_time_tiles *m, unsigned launch, uint64_t to)
 {
-    memcpy(&tiles->ends[t * tiles->n_launches], m->done, m->depth * sizeof(*m->done));
-    for (unsigned o = 0; o < tiles->n_objects; o++) {
-        struct tsl_hull *slice = &tiles->slices[t * tiles->n_objects + o];
-        if (!m->ask->sliced[o] || tsl_hull_is_empty(&m->slices[o]))
-            continue;
-        *slice = m->slices[o];
-        slice->begin -= slice->begin % m->ask->align;
+    memset(m->slices, 0, m->ask->n_objects * sizeof(*m->slices));
+    look(m, launch, m->done[launch], to);
+    add_window(m);
+    return size_of_slices(m) <= m->ask->area_size;
+}
+
+static void go_on_alone(struct tsl_time_tiles *m, unsigned launch)
+{
+    uint64_t good = m->done[launch], bad = m->ask->groups[launch] + 1, to = bad - 1;
+    begin_tile(m);
+    for (; bad - good > 1; to = good + (bad - good) / 2)
+        *(run_alone(m, launch, to) ? &good : &bad) = to;
+    m->failed |= good == m->done[launch];
+    if (!m->failed)
+        run_alone(m, launch, good);
+    m->done[launch] = good;
+}
+
+/* ---- Tile by tile ------------------------------------------------------------------------------------------------ */
+
+static unsigned first_left(const struct tsl_time_tiles *m)
+{
+    unsigned j = 0;
+    while (j < m->depth && m->done[j] == m->ask->groups[j])
+        j++;
+    return j;
+}
+
+static bool go_on_together(struct tsl_time_tiles *m)
+{
+    for (unsigned i = 0; i < ATTEMPTS && m->width; i++) {
+        run_tile(m, m->width);
+        if (fits(m))
+            return true;
+        take_back(m);
+        m->width = (uint64_t)((double)m->width * NARROWER);
     }
+    return false;
 }
 
-enum fit { FITS, TOO_WIDE, NO_MEMORY };
-
-static enum fit fill(struct making *m, struct tsl_time_tiles *tiles, unsigned depth, uint64_t width)
+enum tsl_time_tiles_next tsl_time_tiles_go_on(struct tsl_time_tiles *m)
 {
-    restart(m, depth);
-    if (!reserve(tiles, m, width))
-        return NO_MEMORY;
-    for (unsigned t = 0; t < tiles->n; t++) {
-        run_tile(m, width);
-        if (m->failed)
-            return NO_MEMORY;
-        if (m->sizes[depth - 1] > m->ask->area_size)
-            return TOO_WIDE;
-        keep_tile(m, tiles, t);
-    }
-    return FITS;
+    unsigned left = first_left(m);
+    if (left == m->depth)
+        return TSL_TIME_TILES_OVER;
+    if (!m->alone)
+        m->alone = m->n_tiles == m->most_tiles || !go_on_together(m);
+    if (m->alone && !m->failed)
+        go_on_alone(m, left);
+    m->n_tiles++;
+    return m->failed ? TSL_TIME_TILES_FAILED : TSL_TIME_TILES_NEXT;
 }
 
-void tsl_time_tiles_finish(struct tsl_time_tiles *tiles)
+uint64_t tsl_time_tiles_from(const struct tsl_time_tiles *m, unsigned launch)
 {
-    free(tiles->ends);
-    free(tiles->slices);
-    *tiles = (struct tsl_time_tiles){.n = 0};
+    return m->old_done[launch];
+}
+
+uint64_t tsl_time_tiles_to(const struct tsl_time_tiles *m, unsigned launch)
+{
+    return m->done[launch];
+}
+
+struct tsl_hull tsl_time_tiles_slice(const struct tsl_time_tiles *m, unsigned object)
+{
+    struct tsl_hull slice = m->slices[object];
+    if (!m->ask->sliced[object] || tsl_hull_is_empty(&slice))
+        return (struct tsl_hull){0, 0};
+    slice.begin -= slice.begin % m->ask->align;
+    return slice;
+}
+
+unsigned tsl_time_tiles_launches(const struct tsl_time_tiles *m)
+{
+    return m->depth;
+}
+
+unsigned tsl_time_tiles_expected(const struct tsl_time_tiles *m)
+{
+    return (unsigned)((m->ask->groups[0] + m->width - 1) / m->width);
+}
+
+unsigned tsl_time_tiles_most_windows(const struct tsl_time_tiles *m, unsigned launch)
+{
+    return m->most_tiles + m->ask->windows[launch];
 }
 
 /* ---- How wide and how deep --------------------------------------------------------------------------------------- */
@@ -259,12 +331,12 @@ struct pilot {
     double data_size;      /* of all sliced objects, what the launches touch */
 };
 
-static void fly(struct making *m, struct pilot *pilot)
+static void fly(struct tsl_time_tiles *m, struct pilot *pilot)
 {
     const struct tsl_time_tiles_ask *ask = m->ask;
-    restart(m, ask->n_launches);
     pilot->width = (ask->groups[0] + PILOT_TILES - 1) / PILOT_TILES;
-    for (unsigned t = 0; t <= PILOT_TILES / 2; t++)
+    restart(m, ask->n_launches, pilot->width);
+    for (; m->n_tiles <= PILOT_TILES / 2; m->n_tiles++)
         run_tile(m, pilot->width);
     memcpy(pilot->sizes, m->sizes, ask->n_launches * sizeof(*pilot->sizes));
     memset(m->slices, 0, ask->n_objects * sizeof(*m->slices));
@@ -316,49 +388,51 @@ static unsigned best_depth(const struct tsl_time_tiles_ask *ask, const struct pi
     return best;
 }
 
-static enum fit make_at(struct making *m, const struct pilot *pilot, unsigned depth, struct tsl_time_tiles *tiles)
+/* Chooses a width of which the first tiles fit; false: there is none. */
+static bool choose_width(struct tsl_time_tiles *m, const struct pilot *pilot, unsigned depth)
 {
     double width = width_for(m->ask, pilot, depth);
-    for (unsigned i = 0; i < ATTEMPTS && width >= 1; i++, width *= 0.85) {
+    for (unsigned i = 0; i < ATTEMPTS && width >= 1 && !m->failed; i++, width *= NARROWER) {
+        bool fit = true;
         uint64_t n_tiles = (uint64_t)((double)m->ask->groups[0] / width + 0.999);
-        enum fit fit = fill(m, tiles, depth, (m->ask->groups[0] + n_tiles - 1) / n_tiles);
-        if (fit != TOO_WIDE)
-            return fit;
-        tsl_time_tiles_finish(tiles);
+        restart(m, depth, (m->ask->groups[0] + n_tiles - 1) / n_tiles);
+        m->most_tiles = tsl_time_tiles_expected(m) * 5 / 4 + 4;
+        for (; m->n_tiles < TRIED_TILES && m->n_tiles < n_tiles && fit; m->n_tiles++) {
+            run_tile(m, m->width);
+            fit = fits(m);
+        }
+        if (fit) {
+            restart(m, depth, m->width);
+            return true;
+        }
     }
-    return TOO_WIDE;
+    return false;
 }
 
-static enum tsl_time_tiles_end make(struct making *m, struct pilot *pilot, struct tsl_time_tiles *tiles)
+static enum tsl_time_tiles_end choose(struct tsl_time_tiles *m, struct pilot *pilot)
 {
     fly(m, pilot);
     unsigned depth = m->failed || pilot->data_size <= 0 ? 1 : best_depth(m->ask, pilot, m->ask->n_launches);
-    for (; depth > 1; depth = best_depth(m->ask, pilot, depth - 1)) {
-        enum fit fit = make_at(m, pilot, depth, tiles);
-        if (fit == FITS)
-            return TSL_TIME_TILES_MADE;
-        if (fit == NO_MEMORY)
-            break;
+    for (; depth > 1 && !m->failed; depth = best_depth(m->ask, pilot, depth - 1)) {
+        if (choose_width(m, pilot, depth))
+            return m->failed ? TSL_TIME_TILES_NO_MEMORY : TSL_TIME_TILES_MADE;
         if (depth == 2)
-            return TSL_TIME_TILES_DONT_PAY;
+            break;
         depth = depth / 2 + 1;
     }
-    return depth == 1 && !m->failed ? TSL_TIME_TILES_DONT_PAY : TSL_TIME_TILES_NO_MEMORY;
+    return m->failed ? TSL_TIME_TILES_NO_MEMORY : TSL_TIME_TILES_DONT_PAY;
 }
 
-enum tsl_time_tiles_end tsl_time_tiles_make(const struct tsl_time_tiles_ask *ask, struct tsl_time_tiles *tiles)
+enum tsl_time_tiles_end tsl_time_tiles_create(const struct tsl_time_tiles_ask *ask, struct tsl_time_tiles **tiles)
 {
     struct pilot pilot = {.sizes = calloc(ask->n_launches, sizeof(*pilot.sizes))};
-    struct making m;
-    *tiles = (struct tsl_time_tiles){.n = 0};
-    if (!pilot.sizes || !begin(&m, ask)) {
-        free(pilot.sizes);
-        return TSL_TIME_TILES_NO_MEMORY;
-    }
-    enum tsl_time_tiles_end end = make(&m, &pilot, tiles);
-    finish(&m);
+    struct tsl_time_tiles *m = create(ask);
+    enum tsl_time_tiles_end end = m && pilot.sizes ? choose(m, &pilot) : TSL_TIME_TILES_NO_MEMORY;
     free(pilot.sizes);
-    if (end != TSL_TIME_TILES_MADE)
-        tsl_time_tiles_finish(tiles);
+    if (end != TSL_TIME_TILES_MADE) {
+        tsl_time_tiles_destroy(m);
+        m = NULL;
+    }
+    *tiles = m;
     return end;
 }

@@ -12,6 +12,10 @@
  * Each tile has a slice of each object: the hull of all that its windows touch. The slices of one tile must fit an
  * area.
  *
+ * Depth and width are chosen first. Then tiles are made one by one, so that the first can run while others are made.
+ * One that turns out not to fit is made narrower; where that doesn't help, the launches go on one after the other, as
+ * if they weren't chained.
+ *
  * Pure: no locks, no OpenCL calls.
  */
 #ifndef TSL_GRAPH_TIME_TILES_H
@@ -36,7 +40,9 @@ void tsl_hull_add(struct tsl_hull *hull, uint64_t begin, uint64_t end);
 struct tsl_time_tiles_ask {
     unsigned n_launches, n_objects;
     const uint64_t *groups; /* by launch: along the dimension in which it is cut; 1: it can't be cut */
-    const bool *sliced;     /* by object: tiles have a slice of it. Others lie elsewhere whole, but count for order */
+    const unsigned
+        *windows;       /* by launch: so many that fit an area it has at most by itself, if each is as wide as fits */
+    const bool *sliced; /* by object: tiles have a slice of it. Others lie elsewhere whole, but count for order */
     uint64_t area_size, align; /* bytes; each slice begins and ends at multiples of align */
     /* Adds what the launch's groups [begin, end), of which there is at least one, touch: to n_objects hulls each.
      * False: no memory. */
@@ -49,11 +55,7 @@ struct tsl_time_tiles_ask {
     const double *launch_ns;
 };
 
-struct tsl_time_tiles {
-    unsigned n, n_launches, n_objects;
-    uint64_t *ends;          /* by tile, then by launch: so many of its groups have run when the tile has */
-    struct tsl_hull *slices; /* by tile, then by object; begin is a multiple of align */
-};
+struct tsl_time_tiles;
 
 enum tsl_time_tiles_end {
     TSL_TIME_TILES_MADE,
@@ -61,26 +63,25 @@ enum tsl_time_tiles_end {
     TSL_TIME_TILES_NO_MEMORY
 };
 
-/* Tiles of the first launches; how many these are (tiles->n_launches, at least 2) is chosen by what all of them take,
- * with the rest in further rounds. */
-enum tsl_time_tiles_end tsl_time_tiles_make(const struct tsl_time_tiles_ask *ask, struct tsl_time_tiles *tiles);
-void tsl_time_tiles_finish(struct tsl_time_tiles *tiles);
+/* Chooses depth and width. *tiles: of the first launches; how many these are, at least 2, is chosen by what all of them
+ * take, with the rest in further rounds. The ask must stay as long as the tiles, but for launch_ns. */
+enum tsl_time_tiles_end tsl_time_tiles_create(const struct tsl_time_tiles_ask *ask, struct tsl_time_tiles **tiles);
+void tsl_time_tiles_destroy(struct tsl_time_tiles *tiles); /* NULL allowed */
 
-static inline uint64_t tsl_time_tiles_end_of(const struct tsl_time_tiles *tiles, unsigned tile, unsigned launch)
-{
-    return tiles->ends[tile * tiles->n_launches + launch];
-}
+unsigned tsl_time_tiles_launches(const struct tsl_time_tiles *tiles);
+/* So many tiles there will be, if all are as wide as was chosen. */
+unsigned tsl_time_tiles_expected(const struct tsl_time_tiles *tiles);
+/* A launch has no more windows in all tiles together. */
+unsigned tsl_time_tiles_most_windows(const struct tsl_time_tiles *tiles, unsigned launch);
 
-/* Where the launch's window of that tile begins; it may be empty. */
-static inline uint64_t tsl_time_tiles_begin_of(const struct tsl_time_tiles *tiles, unsigned tile, unsigned launch)
-{
-    return tile ? tsl_time_tiles_end_of(tiles, tile - 1, launch) : 0;
-}
+enum tsl_time_tiles_next { TSL_TIME_TILES_NEXT, TSL_TIME_TILES_OVER, TSL_TIME_TILES_FAILED };
 
-static inline const struct tsl_hull *tsl_time_tiles_slice(const struct tsl_time_tiles *tiles, unsigned tile,
-                                                          unsigned object)
-{
-    return &tiles->slices[tile * tiles->n_objects + object];
-}
+/* Makes the next tile. FAILED: there is no memory, or a launch doesn't fit by itself. */
+enum tsl_time_tiles_next tsl_time_tiles_go_on(struct tsl_time_tiles *tiles);
+/* Of that tile: the launch's groups from … to …, none if these are equal, and the object's slice, which begins at a
+ * multiple of align. */
+uint64_t tsl_time_tiles_from(const struct tsl_time_tiles *tiles, unsigned launch);
+uint64_t tsl_time_tiles_to(const struct tsl_time_tiles *tiles, unsigned launch);
+struct tsl_hull tsl_time_tiles_slice(const struct tsl_time_tiles *tiles, unsigned object);
 
 #endif
