@@ -38,6 +38,7 @@ struct tsl_fake_member {
     uint64_t delay_ns;       /* of every operation but marks */
     uint64_t item_ns;        /* of every work-item at speed 1 */
     uint64_t bandwidth;      /* bytes per second of copies and fills; 0: they take no time beyond delay_ns */
+    uint64_t own_bandwidth;  /* … of copies from the member's memory to itself; 0: bandwidth */
     uint64_t memory_size;    /* bytes; 0: 1 GiB. Allocation fails beyond */
     uint64_t max_alloc_size; /* bytes; 0: memory_size */
     uint64_t told_size;      /* bytes of memory that the member tells of; 0: memory_size. More: others have the rest */

@@ -146,16 +146,17 @@ static void bring_from_host(struct plan *p, struct tsl_command *c, const struct 
 }
 
 static void carry_on(struct plan *p, struct tsl_command *c, const struct tsl_slice *slice,
-                     const struct tsl_byte_ranges *ranges)
+                     const struct tsl_byte_ranges *ranges, tsl_dependences *carries)
 {
     const struct tsl_slice *from = tsl_slice_of(p->before.slices, slice->data);
     for (unsigned i = 0; i < ranges->n && !p->error; i++)
-        p->error = tsl_window_carry(c, p->last, from, slice, &ranges->list[i], &p->ins);
+        p->error = tsl_window_carry(c, p->last, from, slice, &ranges->list[i], &p->ins, carries);
 }
 
 /* First all from the host, which can begin long before the tile before has ended. */
 static void enter_tile(struct plan *p)
 {
+    tsl_dependences carries = {0};
     for (unsigned turn = 0; turn < 2; turn++)
         for (unsigned o = 0; o < p->chain->n_objects && !p->error; o++) {
             const struct tsl_slice *slice = tsl_slice_of(p->now.slices, p->chain->objects[o]);
@@ -172,9 +173,12 @@ static void enter_tile(struct plan *p)
             else if (turn == 0)
                 bring_from_host(p, b->user, slice, &ranges);
             else
-                carry_on(p, b->user, slice, &ranges);
+                carry_on(p, b->user, slice, &ranges, &carries);
             tsl_byte_ranges_finish(&ranges);
         }
+    if (p->before.slices)
+        tsl_window_carried(p->last, p->before.slices->area, &carries);
+    tsl_dependences_finish(&carries);
 }
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
@@ -205,6 +209,8 @@ static void launch_all(struct plan *p, const tsl_dependences *orders)
         else if (tsl_chain_has_window(p->chain, j))
             launch(p, link, &orders[j]);
     }
+    if (p->last)
+        p->last->want_fence = true; /* What it wrote goes home when later tiles may have begun. */
 }
 
 static void forget(struct plan *p, struct tile *tile)

@@ -83,7 +83,8 @@ cl_int tsl_window_out(struct tsl_command *c, struct tsl_op *launch, const struct
 
 /* In the launches' lane, so that none of them has to wait for another lane's fence. */
 cl_int tsl_window_carry(struct tsl_command *c, struct tsl_op *launch, const struct tsl_slice *from,
-                        const struct tsl_slice *to, const struct tsl_range *range, tsl_dependences *ins)
+                        const struct tsl_slice *to, const struct tsl_range *range, tsl_dependences *ins,
+                        tsl_dependences *carries)
 {
     struct tsl_op *op = tsl_op_create(c, launch->port, launch->lane, TSL_OP_COPY);
     if (!op)
@@ -101,32 +102,54 @@ cl_int tsl_window_carry(struct tsl_command *c, struct tsl_op *launch, const stru
     tsl_op_after_opaque(op);
     tsl_op_depend(op, launch, true);
     tsl_area_follow(op, to->area);
-    tsl_area_add(from->area, op);
-    if (!tsl_dependences_add(ins, op, true)) {
+    if (!tsl_dependences_add(ins, op, true) || !tsl_dependences_add(carries, op, false)) {
         tsl_memory_order_begin(c);
         error = CL_OUT_OF_HOST_MEMORY;
     }
     return tsl_plan_go(op, error);
 }
 
-void tsl_window_end(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *outs)
+/* Later users of an area come after a mark of its own: one that is made when it is needed (submit_waits.c) stands
+ * behind later windows, too. NULL: no memory. */
+static struct tsl_op *mark_in(struct tsl_op *launch, struct tsl_graph_lane *lane)
 {
     struct tsl_command *c = launch->command;
-    struct tsl_graph_lane *lane = outs->n ? &launch->port->down : launch->lane;
     struct tsl_op *mark = tsl_op_create(c, launch->port, lane, TSL_OP_MARK);
     if (!mark) {
-        tsl_area_set(area, launch);
         tsl_memory_order_begin(c);
-        return;
+        return NULL;
     }
     mark->is_side = true;
     mark->want_fence = true;
     if (!tsl_dependences_add(&c->frontier, mark, false))
         tsl_memory_order_begin(c);
+    return mark;
+}
+
+void tsl_window_end(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *outs)
+{
+    struct tsl_op *mark = mark_in(launch, outs->n ? &launch->port->down : launch->lane);
+    if (!mark) {
+        tsl_area_set(area, launch);
+        return;
+    }
     tsl_op_follow(mark, outs);
     if (!outs->n)
         tsl_op_depend(mark, launch, false);
     tsl_area_set(area, mark);
+    tsl_op_go(mark);
+    tsl_op_unref(mark);
+}
+
+void tsl_window_carried(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *carries)
+{
+    struct tsl_op *mark = carries->n ? mark_in(launch, launch->lane) : NULL;
+    for (unsigned i = 0; i < carries->n && !mark; i++)
+        tsl_area_add(area, TSL_SMALL_AT(carries, i)->op);
+    if (!mark)
+        return;
+    tsl_op_follow(mark, carries);
+    tsl_area_add(area, mark);
     tsl_op_go(mark);
     tsl_op_unref(mark);
 }

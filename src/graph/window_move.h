@@ -27,13 +27,15 @@ cl_int tsl_window_out(struct tsl_command *command, struct tsl_op *launch, const 
                       const struct tsl_footing_range *range, const struct tsl_byte_box *rows, struct tsl_op *end,
                       tsl_dependences *outs);
 /* Plans a copy of the range from the slice `from` to another one of the same object, in another area of the same
- * member, after the launch, which was the last to write there, and adds it to ins. */
+ * member, after the launch, which was the last to write there, and adds it to ins and carries. */
 cl_int tsl_window_carry(struct tsl_command *command, struct tsl_op *launch, const struct tsl_slice *from,
-                        const struct tsl_slice *to, const struct tsl_range *range, tsl_dependences *ins);
+                        const struct tsl_slice *to, const struct tsl_range *range, tsl_dependences *ins,
+                        tsl_dependences *carries);
+/* Later users of the area come after these copies from it, too. */
+void tsl_window_carried(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *carries);
 
 /* The end of the window's use of its area: later users come after a mark behind its copies to the host or, without any,
- * its launch. A mark of its own: one that is made when it is needed (submit_waits.c) stands behind later windows, too.
- */
+ * its launch. */
 void tsl_window_end(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *outs);
 
 #endif

@@ -114,6 +114,37 @@ static void test_time(void **state)
     assert_bytes(a, 0, SIZE, DEPTH);
 }
 
+/* Rates of a GPU of today: all data cross the bus in the time of 44 launches, each way, and a launch that takes a
+ * millisecond has some microseconds of its own. A hundred launches cost little more than with all data in memory. */
+static void test_many_on_gpu(void **state)
+{
+    enum { LAUNCHES = 100, LAUNCH_NS = 1000000, ROW_NS = LAUNCH_NS / SIZE };
+    struct tsl_fake_member member = plain;
+    uint64_t began, ended;
+
+    (void)state;
+    member.item_ns = ROW_NS;
+    member.delay_ns = 2000;
+    member.memory_size = member.max_alloc_size = 2 * MEMORY; /* A third of the two. */
+    member.bandwidth = (uint64_t)(2e9 * SIZE / (44.0 * LAUNCH_NS));
+    member.own_bandwidth = 30 * member.bandwidth;
+    begin_chain(&member, 1);
+    local_size = 1;
+    begin_bytes();
+    began = tsl_clock_ns();
+    for (unsigned i = 0; i < LAUNCHES; i++) {
+        launch(STENCIL, i % 2 ? b : a, i % 2 ? a : b, 0);
+        step(STENCIL, expected[i % 2], expected[1 - i % 2], 0, SIZE);
+    }
+    ended = timed_finish(&t);
+    local_size = 8;
+    assert_in_range(ended - began, LAUNCHES * SIZE * ROW_NS, (uint64_t)LAUNCHES * SIZE * ROW_NS * 115 / 100);
+    timed_assert_moved(&t, SIZE + 4, 2 * SIZE);
+    assert_all(a, expected[0]);
+    assert_all(b, expected[1]);
+    assert_int_equal(tsl_fake_violations(TSL_FAKE_N_FAULTS), 0);
+}
+
 /* Events are told in order, and an event of the chain in a wait list breaks no chain. */
 static void test_events(void **state)
 {
@@ -214,10 +245,10 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_many, end),   cmocka_unit_test_teardown(test_stencils, end),
-        cmocka_unit_test_teardown(test_time, end),   cmocka_unit_test_teardown(test_events, end),
-        cmocka_unit_test_teardown(test_whole, end),  cmocka_unit_test_teardown(test_failure, end),
-        cmocka_unit_test_teardown(test_random, end),
+        cmocka_unit_test_teardown(test_many, end),        cmocka_unit_test_teardown(test_stencils, end),
+        cmocka_unit_test_teardown(test_many_on_gpu, end), cmocka_unit_test_teardown(test_time, end),
+        cmocka_unit_test_teardown(test_events, end),      cmocka_unit_test_teardown(test_whole, end),
+        cmocka_unit_test_teardown(test_failure, end),     cmocka_unit_test_teardown(test_random, end),
     };
 
     return cmocka_run_group_tests_name("chains of launches larger than their member", tests, NULL, NULL);

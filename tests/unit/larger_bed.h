@@ -137,10 +137,13 @@ static inline int end(void **state)
     return 0;
 }
 
+static size_t local_size = 8;
+
 static inline cl_int try(unsigned number, struct tsl_buffer *first, struct tsl_buffer *second, uint32_t value, size_t n,
                          struct tsl_event **event)
 {
-    struct tsl_window window = {.work_dim = 1, .global_size = {n, 1, 1}, .local_size = {8, 1, 1}, .whole = true};
+    struct tsl_window window = {
+        .work_dim = 1, .global_size = {n, 1, 1}, .local_size = {local_size, 1, 1}, .whole = true};
     struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL, .event = event};
     struct tsl_kernel *kernel;
     cl_int error;

@@ -133,6 +133,13 @@ static double cost_of(const struct fake_op *op)
     return times;
 }
 
+static uint64_t bandwidth(const struct fake_op *op)
+{
+    const struct tsl_fake_member *is = &fake_lane_member(op->lane)->is;
+    bool own = is->own_bandwidth && op->copy.src.mem && op->copy.dst.mem && !op->peer;
+    return own ? is->own_bandwidth : is->bandwidth;
+}
+
 static uint64_t duration(const struct fake_op *op)
 {
     const struct tsl_fake_member *is = &fake_lane_member(op->lane)->is;
@@ -141,7 +148,7 @@ static uint64_t duration(const struct fake_op *op)
     if (op->kind == TSL_FAKE_DID_MARK || op->acted)
         return 0;
     if (op->kind != TSL_FAKE_DID_LAUNCH)
-        return is->delay_ns + (is->bandwidth ? (uint64_t)(1e9 * (double)op->size / (double)is->bandwidth) : 0);
+        return is->delay_ns + (bandwidth(op) ? (uint64_t)(1e9 * (double)op->size / (double)bandwidth(op)) : 0);
     item_ns = op->launch.kernel->body->traits.item_ns;
     if (!item_ns)
         item_ns = is->item_ns;
