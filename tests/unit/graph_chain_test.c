@@ -221,7 +221,7 @@ static void random_launch(struct tsl_buffer *const *buffers)
 static void test_random(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < 24; i++) {
+    for (unsigned i = 0; i < 8; i++) {
         struct tsl_fake_member members[2] = {plain, plain};
         members[1].item_ns = 30;
         begin_chain(members, 1 + i % 2);
@@ -237,7 +237,7 @@ static void test_random(void **state)
             assert_all(buffers[k], expected[k]);
         assert_int_equal(tsl_fake_violations(TSL_FAKE_N_FAULTS), 0);
         tsl_object_release(&third->object);
-        if (i < 23)
+        if (i < 7)
             end(state);
     }
 }
