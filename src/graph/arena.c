@@ -108,16 +108,21 @@ static bool is_used(const struct tsl_area *area)
     return false;
 }
 
+bool tsl_arena_is_used(const struct tsl_port *port)
+{
+    bool used = false;
+    for (unsigned i = 0; i < TSL_ARENA_AREAS; i++)
+        used |= is_used(&port->arena.areas[i]);
+    return used;
+}
+
 bool tsl_arena_is_idle(const struct tsl_port *port)
 {
     bool any = false;
-    if (port->arena.held)
+    if (port->arena.held || tsl_arena_is_used(port))
         return false;
-    for (unsigned i = 0; i < TSL_ARENA_AREAS; i++) {
-        if (is_used(&port->arena.areas[i]))
-            return false;
+    for (unsigned i = 0; i < TSL_ARENA_AREAS; i++)
         any |= port->arena.areas[i].mem != NULL;
-    }
     return any;
 }
 

@@ -37,9 +37,10 @@ struct tsl_area {
 struct tsl_arena {
     bool resident; /* as planned */
     size_t area_size;
-    unsigned next; /* the area for the next window */
-    uint64_t pin;  /* the id of the last command that needs it */
-    unsigned held; /* chains that are being planned, which need it whatever their commands are */
+    unsigned next;     /* the area for the next window */
+    uint64_t pin;      /* the id of the last command that needs it */
+    unsigned held;     /* chains that are being planned, which need it whatever their commands are */
+    uint64_t chain_id; /* the id of the first command of the last chain that was given to the member; 0: none was */
     struct tsl_area areas[TSL_ARENA_AREAS];
 };
 
@@ -77,6 +78,8 @@ void tsl_area_set(struct tsl_area *area, struct tsl_op *op);
 void tsl_area_add(struct tsl_area *area, struct tsl_op *op);
 /* The operation, an eviction, comes after all that uses the arena, which is not resident any more. */
 void tsl_arena_leave(struct tsl_op *op);
+/* Does an unfinished operation use it? */
+bool tsl_arena_is_used(const struct tsl_port *port);
 /* Has it memory, and does no unfinished operation use it? */
 bool tsl_arena_is_idle(const struct tsl_port *port);
 /* Frees the memory, which nothing uses; the lock is given meanwhile. */

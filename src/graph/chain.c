@@ -26,6 +26,8 @@
 #define MOVE_SIZE ((uint64_t)64 << 20)
 /* So many launches before one are looked at for one that is alike. */
 #define LOOK_BACK 4u
+/* Members take turns with chains if they have this part of the fastest one's speed. */
+#define AS_FAST 0.7
 double tsl_chain_window_ns = 1e4;
 
 /* ---- Which launches ---------------------------------------------------------------------------------------------- */
@@ -117,19 +119,45 @@ static void add_objects(struct tsl_chain *chain, const struct tsl_chain_link *li
 
 /* ---- The launches ------------------------------------------------------------------------------------------------ */
 
-/* The member that would have most of the work if the launch were cut over all. */
-static unsigned choose_member(struct tsl_command *c, double *run_ns)
+/* Does the chain do better on member a than on b? One that is idle, else the one whose last chain is older. */
+static bool is_better(const struct tsl_graph *graph, unsigned a, unsigned b)
+{
+    bool used = tsl_arena_is_used(&graph->ports[a]);
+    if (used != tsl_arena_is_used(&graph->ports[b]))
+        return !used;
+    return graph->ports[a].arena.chain_id < graph->ports[b].arena.chain_id;
+}
+
+/* Of the members that are about as fast as the fastest, which take turns; how many these are is told. */
+static unsigned choose_member(struct tsl_command *c, unsigned *n_members)
 {
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
     struct tsl_parts parts;
     struct tsl_ask ask;
-    unsigned best = tsl_members_first(c->members);
+    unsigned best = TSL_MAX_MEMBERS;
+    double most = 0;
     tsl_out_of_core_parts(c, c->members, &ask, candidates, &parts);
+    *n_members = 0;
     for (unsigned i = 0; i < c->graph->n_ports; i++)
-        if (tsl_members_has(c->members, i) && parts.of[i] > parts.of[best])
-            best = i;
-    *run_ns = parts.known && parts.of[best] > 0 ? parts.run_ns / parts.of[best] : 0;
+        if (tsl_members_has(c->members, i) && parts.of[i] > most)
+            most = parts.of[i];
+    for (unsigned i = 0; i < c->graph->n_ports; i++) {
+        if (!tsl_members_has(c->members, i) || parts.of[i] < most * AS_FAST ||
+            tsl_member_is_lost(c->graph->ports[i].member))
+            continue;
+        ++*n_members;
+        best = best == TSL_MAX_MEMBERS || is_better(c->graph, i, best) ? i : best;
+    }
     return best;
+}
+
+/* How long the launch takes there, whole; 0: not known. */
+static double run_ns_of(const struct tsl_command *c, unsigned member)
+{
+    struct tsl_candidate candidates[TSL_MAX_MEMBERS];
+    struct tsl_ask ask;
+    tsl_out_of_core_ask(c, tsl_members_of(member), &ask, candidates);
+    return tsl_placer_part_ns(c->graph->placer, &ask, member, ask.size);
 }
 
 /* One that is alike, of the last ones before the next link; NULL: there is none. */
@@ -152,7 +180,7 @@ static bool add_link(struct tsl_chain *chain, struct tsl_command *c)
         *link->cut = *like->cut;
         link->run_ns = like->run_ns;
     } else if (tsl_members_has(c->members, chain->member) && tsl_out_of_core_look(c, chain->member, link->cut)) {
-        choose_member(c, &link->run_ns);
+        link->run_ns = run_ns_of(c, chain->member);
     } else {
         free(link->cut);
         return false;
@@ -250,7 +278,9 @@ static enum tsl_time_tiles_end choose_tiles(struct tsl_chain *chain)
         .move_ns = move_ns(chain),
         .carry_ns = tsl_placer_work_ns(placer, chain->member, TSL_WORK_COPY, MOVE_SIZE) / MOVE_SIZE,
         .window_ns = tsl_chain_window_ns,
-        .launch_ns = launch_ns};
+        .launch_ns = launch_ns,
+        .n_members = chain->ask.n_members,
+        .depth = chain->links[0].command->chain_depth};
     enum tsl_time_tiles_end end = tsl_time_tiles_create(&chain->ask, &chain->tiles);
     chain->ask.launch_ns = NULL;
     return end;
@@ -357,6 +387,8 @@ void tsl_chain_cancel(struct tsl_chain *chain)
 /* Those behind the last one are the next chain's. */
 static void shorten(struct tsl_chain *chain, unsigned n)
 {
+    if (chain->n > n)
+        chain->links[n].command->chain_depth = (uint16_t)n;
     while (chain->n > n)
         free(chain->links[--chain->n].cut);
 }
@@ -376,12 +408,11 @@ struct tsl_chain *tsl_chain_make(struct tsl_command *first)
         return NULL;
     struct tsl_chain *chain = calloc(1, sizeof(*chain));
     uint64_t begun_ns = tsl_clock_ns();
-    double run_ns;
     if (!chain)
         return NULL;
-    chain->member = choose_member(first, &run_ns);
-    if (tsl_member_is_lost(first->graph->ports[chain->member].member) || !add_links(chain, first) ||
-        !whole_ones_fit(chain) || choose_tiles(chain) != TSL_TIME_TILES_MADE) {
+    chain->member = choose_member(first, &chain->ask.n_members);
+    if (chain->member == TSL_MAX_MEMBERS || !add_links(chain, first) || !whole_ones_fit(chain) ||
+        choose_tiles(chain) != TSL_TIME_TILES_MADE) {
         leave_alone(chain);
         return NULL;
     }
@@ -392,9 +423,12 @@ struct tsl_chain *tsl_chain_make(struct tsl_command *first)
         tsl_chain_cancel(chain);
         return NULL;
     }
+    first->graph->ports[chain->member].arena.chain_id = first->id;
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO,
-            "%s: its buffers fit no member, so %u launches of %u that wait are chained, in %u tiles (found in %u us)",
-            first->kernel->name, chain->n, n, tsl_time_tiles_expected(chain->tiles),
-            (unsigned)((tiled_ns - begun_ns) / 1000));
+            "%s: its buffers fit no member, so %u launches of %u that wait are chained on %s, in %u tiles (found in %u "
+            "us; a launch takes %.0f us, a MiB %.1f us to move)",
+            first->kernel->name, chain->n, n, first->graph->ports[chain->member].name,
+            tsl_time_tiles_expected(chain->tiles), (unsigned)((tiled_ns - begun_ns) / 1000),
+            chain->links[0].run_ns / 1000, chain->ask.move_ns * (1 << 20) / 1000);
     return chain;
 }

@@ -79,9 +79,10 @@ struct tsl_command {
     bool out_of_core;        /* a launch whose buffers no member holds: it runs window by window (out_of_core.h) */
     bool unchained;          /* ... by itself: it was found not to pay to chain it (chain.h) */
     bool chain_due;          /* ... now: it waits for no more launches to be chained with */
-    uint16_t n_chained;      /* ... of a chain: so many launches are; 0: by itself */
-    bool may_defer;          /* a write: the application keeps its memory as it is until it is told of the end */
-    bool is_deferred;        /* in graph->deferred */
+    uint16_t chain_depth; /* ... the first of a chain: so many launches the chain before has, as more wait; 0: none */
+    uint16_t n_chained;   /* ... of a chain: so many launches are; 0: by itself */
+    bool may_defer;       /* a write: the application keeps its memory as it is until it is told of the end */
+    bool is_deferred;     /* in graph->deferred */
     tsl_dependences deferred_order; /* of a deferred write: what it runs after */
     TAILQ_ENTRY(tsl_command) deferred;
     STAILQ_ENTRY(tsl_command) later;

@@ -8,6 +8,10 @@
 /* Tiles are made narrower so often, by such a part, until the first ones fit, and later for each that doesn't. */
 #define ATTEMPTS 6u
 #define NARROWER 0.85
+/* A round begins when so many tiles of the one before are home. */
+#define LATE_TILES 2
+/* All data's way to the member is thought to take as long as so many launches of which nothing is known. */
+#define MOVES_AS 32
 /* So many of the first tiles are tried. */
 #define TRIED_TILES 2u
 /* In two of so many tiles it is asked whether launches need not stay as far behind as they do. */
@@ -356,20 +360,30 @@ static double width_for(const struct tsl_time_tiles_ask *ask, const struct pilot
     return width > (double)ask->groups[0] ? (double)ask->groups[0] : width;
 }
 
-/* How long all launches take in rounds of that depth. While bytes move others are worked on. */
+/* One round, with such a part of all work. While bytes move others are worked on. */
+static double round_ns(const struct tsl_time_tiles_ask *ask, const struct pilot *pilot, double width, double part)
+{
+    double run_ns = 0, n_tiles = (double)ask->groups[0] / width,
+           unknown_ns = pilot->data_size * ask->move_ns / MOVES_AS;
+    for (unsigned j = 0; j < ask->n_launches; j++)
+        run_ns += ask->launch_ns && ask->launch_ns[j] > 0 ? ask->launch_ns[j] : unknown_ns;
+    double carried = (double)ask->area_size - width * pilot->bytes_of_group;
+    double move_ns = pilot->data_size * ask->move_ns;
+    double carry_ns = n_tiles * (carried > 0 ? carried : 0) * ask->carry_ns;
+    double work_ns = part * run_ns + carry_ns + n_tiles * part * ask->n_launches * ask->window_ns;
+    return (move_ns > work_ns ? move_ns : work_ns) + (move_ns < work_ns ? move_ns : work_ns) / (n_tiles + 1);
+}
+
+/* How long all launches take in rounds of that depth. */
 static double cost_of(const struct tsl_time_tiles_ask *ask, const struct pilot *pilot, unsigned depth)
 {
-    double width = width_for(ask, pilot, depth), run_ns = 0;
+    double width = width_for(ask, pilot, depth);
     if (width < 1)
         return -1;
-    for (unsigned j = 0; j < ask->n_launches; j++)
-        run_ns += ask->launch_ns ? ask->launch_ns[j] : 0;
-    double rounds = (double)((ask->n_launches + depth - 1) / depth), n_tiles = (double)ask->groups[0] / width;
-    double carried = (double)ask->area_size - width * pilot->bytes_of_group;
-    double move_ns = rounds * pilot->data_size * ask->move_ns;
-    double carry_ns = rounds * n_tiles * (carried > 0 ? carried : 0) * ask->carry_ns;
-    double work_ns = run_ns + carry_ns + n_tiles * ask->n_launches * ask->window_ns;
-    return (move_ns > work_ns ? move_ns : work_ns) + (move_ns < work_ns ? move_ns : work_ns) / (n_tiles + 1);
+    unsigned rounds = (ask->n_launches + depth - 1) / depth, turns = (rounds + ask->n_members - 1) / ask->n_members;
+    unsigned late = (rounds < ask->n_members ? rounds : ask->n_members) - 1;
+    double each_ns = round_ns(ask, pilot, width, 1.0 / rounds);
+    return turns * each_ns + late * LATE_TILES * each_ns * width / (double)ask->groups[0];
 }
 
 /* The depth at which all launches take least, so that the rounds are alike; 1: no tiles. */
@@ -412,7 +426,8 @@ static bool choose_width(struct tsl_time_tiles *m, const struct pilot *pilot, un
 static enum tsl_time_tiles_end choose(struct tsl_time_tiles *m, struct pilot *pilot)
 {
     fly(m, pilot);
-    unsigned depth = m->failed || pilot->data_size <= 0 ? 1 : best_depth(m->ask, pilot, m->ask->n_launches);
+    unsigned n = m->ask->n_launches, wanted = m->ask->depth < n ? m->ask->depth : n;
+    unsigned depth = m->failed || pilot->data_size <= 0 ? 1 : wanted > 1 ? wanted : best_depth(m->ask, pilot, n);
     for (; depth > 1 && !m->failed; depth = best_depth(m->ask, pilot, depth - 1)) {
         if (choose_width(m, pilot, depth))
             return m->failed ? TSL_TIME_TILES_NO_MEMORY : TSL_TIME_TILES_MADE;

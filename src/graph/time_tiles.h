@@ -53,6 +53,9 @@ struct tsl_time_tiles_ask {
      * its work, and each launch whole (0: not known). */
     double move_ns, carry_ns, window_ns;
     const double *launch_ns;
+    unsigned
+        n_members; /* so many as fast members take turns with rounds: each begins behind the one before's first tiles */
+    unsigned depth; /* not 0: so many launches are wanted, as the round before had so many */
 };
 
 struct tsl_time_tiles;

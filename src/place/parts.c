@@ -296,6 +296,14 @@ void tsl_placer_must_cut(struct tsl_placer *placer, const struct tsl_ask *ask, s
         equal_parts(placer, &narrowed, parts);
 }
 
+double tsl_placer_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size)
+{
+    bool known = false;
+    double ns = placer->model ? tsl_auto_part_ns(placer, ask, member, size, &known) : 0;
+
+    return known ? ns : 0;
+}
+
 void tsl_placer_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                            struct tsl_placement *placement)
 {

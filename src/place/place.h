@@ -139,6 +139,8 @@ bool tsl_placer_repeats(const struct tsl_placer *placer, const struct tsl_ask *a
 void tsl_placer_repeat(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts);
 /* Is it worth more launches, and their planning, to hide moves that take so long behind what the parts do? */
 bool tsl_placer_divides(struct tsl_placer *placer, const struct tsl_parts *parts, double move_ns);
+/* How long that member takes for so many of the launch's work-items, by what was measured; 0: not known. */
+double tsl_placer_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size);
 /* Places a share of a launch: that member is given `size` of its work-items. */
 void tsl_placer_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                            struct tsl_placement *placement);
