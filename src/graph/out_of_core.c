@@ -245,6 +245,19 @@ static void choose_dimension(struct plan *plan)
         tsl_cut_dimension(plan->footprint, &plan->window, plan->values.of, plan->memories, &plan->verdict);
 }
 
+/* A group has so many work-items at least where the size is ours. */
+#define LEAST_ITEMS 64u
+
+/* Groups whose size is ours are made thin along the dimension: windows then end where they should, and launches of a
+ * chain (time_tiles.h) stay a row behind each other rather than many. */
+static void make_thin(struct plan *plan, const struct tsl_command *c)
+{
+    size_t *local = plan->window.local_size, items = local[0] * local[1] * local[2];
+    unsigned d = plan->dimension;
+    if (d < 3 && !c->share.window.local_size[0] && items / local[d] >= LEAST_ITEMS)
+        local[d] = 1;
+}
+
 static void look_at_member(struct plan *plan, unsigned member)
 {
     plan->member = member;
@@ -271,6 +284,7 @@ static bool begin(struct plan *plan, struct tsl_command *c, tsl_members members,
     tsl_launch_choose(c->kernel, c->queue->handle->device, members, &plan->window);
     tsl_cut_kernel_memories(c, plan->footprint, members, plan->memories, &plan->values);
     choose_dimension(plan);
+    make_thin(plan, c);
     return true;
 }
 
