@@ -51,7 +51,8 @@ static void tell_joint(const struct tsl_op *op)
 static void tell_placer(struct tsl_op *op)
 {
     uint64_t start_ns = 0, end_ns = 0;
-    if (op->move && op->status >= 0 && op->end_ns > op->start_ns)
+    bool moves = op->move || (op->slice && !op->from_slice); /* Or it is between an area and the host. */
+    if (moves && op->status >= 0 && op->end_ns > op->start_ns)
         tsl_placer_moved(op->port->graph->placer, op->src.space, op->dst.space, tsl_op_bytes(op),
                          op->end_ns - op->start_ns);
     if (op->joining)

@@ -13,6 +13,8 @@
 #include "graph/plan_op.h"
 #include "graph/port.h"
 #include "graph/progress.h"
+#include "graph/state.h"
+#include "place/place.h"
 #include "tile/tile.h"
 
 /* Not one of those that only bring bytes to where a command needs them (op->move): its fate is the command's, and the
@@ -20,10 +22,15 @@
 static struct tsl_op *make(struct tsl_command *c, struct tsl_port *port, const struct tsl_slice *slice,
                            const struct tsl_range *range, bool in)
 {
-    struct tsl_op *op = tsl_op_create(c, port, in ? &port->up : &port->down, TSL_OP_COPY);
+    unsigned own = TSL_SPACE_MEMBER(port->index);
+    bool timed = tsl_placer_wants_move(c->graph->placer, in ? TSL_SPACE_HOST : own, in ? own : TSL_SPACE_HOST,
+                                       range->end - range->begin);
+    struct tsl_graph_lane *up = timed ? &port->timed_up : &port->up, *down = timed ? &port->timed_down : &port->down;
+    struct tsl_op *op = tsl_op_create(c, port, in ? up : down, TSL_OP_COPY);
     if (!op)
         return NULL;
-    unsigned own = TSL_SPACE_MEMBER(port->index);
+    op->timed = timed;
+    op->want_fence = timed;
     op->slice = slice;
     op->dst =
         (struct tsl_side){.data = slice->data, .space = in ? own : TSL_SPACE_HOST, .offset = (size_t)range->begin};
