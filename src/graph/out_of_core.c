@@ -245,17 +245,25 @@ static void choose_dimension(struct plan *plan)
         tsl_cut_dimension(plan->footprint, &plan->window, plan->values.of, plan->memories, &plan->verdict);
 }
 
-/* A group has so many work-items at least where the size is ours. */
+/* Groups whose size is ours have so many work-items, if they can. */
 #define LEAST_ITEMS 64u
+#define MOST_ITEMS  256u
 
 /* Groups whose size is ours are made thin along the dimension: windows then end where they should, and launches of a
- * chain (time_tiles.h) stay a row behind each other rather than many. */
+ * chain (time_tiles.h) stay a row behind each other rather than many. They are small, too: the last groups of each
+ * window run beside few others. */
 static void make_thin(struct plan *plan, const struct tsl_command *c)
 {
     size_t *local = plan->window.local_size, items = local[0] * local[1] * local[2];
     unsigned d = plan->dimension;
-    if (d < 3 && !c->share.window.local_size[0] && items / local[d] >= LEAST_ITEMS)
+    if (d == 3 || c->share.window.local_size[0])
+        return;
+    if (items / local[d] >= LEAST_ITEMS) {
+        items /= local[d];
         local[d] = 1;
+    }
+    for (; items > MOST_ITEMS && local[0] % 2 == 0; items /= 2)
+        local[0] /= 2;
 }
 
 static void look_at_member(struct plan *plan, unsigned member)

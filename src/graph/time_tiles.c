@@ -266,10 +266,20 @@ static unsigned first_left(const struct tsl_time_tiles *m)
     return j;
 }
 
+/* The first tile and the last ones are narrower: nothing runs while the first one's bytes come, and the last one's go.
+ */
+static uint64_t width_of_next(const struct tsl_time_tiles *m)
+{
+    uint64_t left = m->ask->groups[0] - m->done[0], half = (m->width + 1) / 2;
+    if (m->n_tiles == 0)
+        return half;
+    return left < m->width + half ? (left / 2 > half / 2 ? left / 2 : left) : m->width;
+}
+
 static bool go_on_together(struct tsl_time_tiles *m)
 {
     for (unsigned i = 0; i < ATTEMPTS && m->width; i++) {
-        run_tile(m, m->width);
+        run_tile(m, width_of_next(m));
         if (fits(m))
             return true;
         take_back(m);
