@@ -47,9 +47,13 @@ struct tsl_graph {
     bool ask_again;                     /* ask for them again (tsl_schedule_later says when) */
     TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
-    uint64_t complete_ns;        /* when a launch was last seen to be complete; 0: none had copies (joints.h) yet */
-    uint64_t kernel_before;      /* the kernel that was given a place last, by its key */
-    uint64_t cut_id, cut_end_ns; /* the last cut launch of which it is known when it ended; 0: none */
+    uint64_t complete_ns;   /* when a launch was last seen to be complete; 0: none had copies (joints.h) yet */
+    uint64_t kernel_before; /* the kernel that was given a place last, by its key */
+    struct {
+        uint64_t key, width;
+        unsigned depth, n_left;                    /* n_left: so often it serves again */
+    } chosen[4];                                   /* what was chosen for chains of the last launches (chain.c) */
+    uint64_t cut_id, cut_end_ns;                   /* the last cut launch of which it is known when it ended; 0: none */
     struct tsl_scratch_list scratch, dead_scratch; /* scratch.h */
     unsigned n_scratch;
     struct {

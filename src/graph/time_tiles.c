@@ -225,6 +225,7 @@ static void restart(struct tsl_time_tiles *m, unsigned depth, uint64_t width)
     m->depth = depth;
     m->width = width;
     m->n_tiles = 0;
+    m->most_tiles = tsl_time_tiles_expected(m) * 5 / 4 + 4;
     memset(m->done, 0, 2 * m->ask->n_launches * sizeof(*m->done)); /* and lag */
 }
 
@@ -325,6 +326,11 @@ unsigned tsl_time_tiles_launches(const struct tsl_time_tiles *m)
     return m->depth;
 }
 
+uint64_t tsl_time_tiles_width(const struct tsl_time_tiles *m)
+{
+    return m->width;
+}
+
 unsigned tsl_time_tiles_expected(const struct tsl_time_tiles *m)
 {
     return (unsigned)((m->ask->groups[0] + m->width - 1) / m->width);
@@ -420,7 +426,6 @@ static bool choose_width(struct tsl_time_tiles *m, const struct pilot *pilot, un
         bool fit = true;
         uint64_t n_tiles = (uint64_t)((double)m->ask->groups[0] / width + 0.999);
         restart(m, depth, (m->ask->groups[0] + n_tiles - 1) / n_tiles);
-        m->most_tiles = tsl_time_tiles_expected(m) * 5 / 4 + 4;
         for (; m->n_tiles < TRIED_TILES && m->n_tiles < n_tiles && fit; m->n_tiles++) {
             run_tile(m, m->width);
             fit = fits(m);
@@ -435,6 +440,10 @@ static bool choose_width(struct tsl_time_tiles *m, const struct pilot *pilot, un
 
 static enum tsl_time_tiles_end choose(struct tsl_time_tiles *m, struct pilot *pilot)
 {
+    if (m->ask->width) {
+        restart(m, m->ask->depth, m->ask->width);
+        return TSL_TIME_TILES_MADE;
+    }
     fly(m, pilot);
     unsigned n = m->ask->n_launches, wanted = m->ask->depth < n ? m->ask->depth : n;
     unsigned depth = m->failed || pilot->data_size <= 0 ? 1 : wanted > 1 ? wanted : best_depth(m->ask, pilot, n);

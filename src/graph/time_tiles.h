@@ -53,9 +53,9 @@ struct tsl_time_tiles_ask {
      * its work, and each launch whole (0: not known). */
     double move_ns, carry_ns, window_ns;
     const double *launch_ns;
-    unsigned
-        n_members; /* so many as fast members take turns with rounds: each begins behind the one before's first tiles */
-    unsigned depth; /* not 0: so many launches are wanted, as the round before had so many */
+    unsigned n_members; /* as fast ones that take turns with rounds: each begins behind the first tiles of the last */
+    unsigned depth;     /* not 0: so many launches are wanted, as the round before had so many */
+    uint64_t width;     /* not 0, and depth: what was chosen for launches that were alike; nothing is looked at */
 };
 
 struct tsl_time_tiles;
@@ -72,6 +72,8 @@ enum tsl_time_tiles_end tsl_time_tiles_create(const struct tsl_time_tiles_ask *a
 void tsl_time_tiles_destroy(struct tsl_time_tiles *tiles); /* NULL allowed */
 
 unsigned tsl_time_tiles_launches(const struct tsl_time_tiles *tiles);
+/* What was chosen: the first launch's groups in a tile. */
+uint64_t tsl_time_tiles_width(const struct tsl_time_tiles *tiles);
 /* So many tiles there will be, if all are as wide as was chosen. */
 unsigned tsl_time_tiles_expected(const struct tsl_time_tiles *tiles);
 /* A launch has no more windows in all tiles together. */

@@ -139,7 +139,7 @@ static unsigned try(uint64_t area_size, uint64_t align)
     uint64_t groups[MOST_LAUNCHES], done[MOST_LAUNCHES] = {0};
     unsigned windows[MOST_LAUNCHES], n[MOST_LAUNCHES] = {0}, n_tiles = 0;
     struct tsl_time_tiles_ask ask = {n_launches, OBJECTS, groups, windows, sliced, area_size, align, touch,
-                                     NULL,       1,       0.01,   0,       NULL,   1,         0};
+                                     NULL,       1,       0.01,   0,       NULL,   1,         0,     0};
     struct tsl_time_tiles *tiles;
 
     for (unsigned j = 0; j < n_launches; j++) {
