@@ -12,19 +12,30 @@
 
 #include <stdlib.h>
 
-/* An area is such a part of the member's memory: the areas leave more than half of it to buffers that launches need
+/* An area is such a part of the member's memory. Small areas leave more than half of it to buffers that launches need
  * whole, and to other launches. */
-#define PART 8u
+#define PART       4u
+#define SMALL_PART 8u
 
-size_t tsl_arena_area_size(const struct tsl_member *member)
+static size_t size_of_part(const struct tsl_member *member, unsigned part)
 {
     const struct tsl_member_caps *caps = &member->caps;
-    cl_ulong size = caps->memory_size / PART;
+    cl_ulong size = caps->memory_size / part;
     if (!caps->takes_parts || caps->zero_copy)
         return 0;
     if (caps->max_alloc_size && size > caps->max_alloc_size)
         size = caps->max_alloc_size;
     return (size_t)(size - size % caps->base_align);
+}
+
+size_t tsl_arena_area_size(const struct tsl_port *port)
+{
+    return size_of_part(port->member, port->arena.small ? SMALL_PART : PART);
+}
+
+size_t tsl_arena_small_size(const struct tsl_port *port)
+{
+    return size_of_part(port->member, SMALL_PART);
 }
 
 struct tsl_slices *tsl_slices_create(unsigned n)
@@ -49,14 +60,19 @@ const struct tsl_slice *tsl_slice_of(const struct tsl_slices *slices, const stru
     return NULL;
 }
 
-cl_int tsl_area_mem(struct tsl_port *port, struct tsl_area *area, struct tsl_mem **mem)
+/* Areas of another size are freed before (tsl_residency_ensure_arena), unless there was no memory to plan that. */
+cl_int tsl_area_mem(struct tsl_port *port, const struct tsl_slice *slice, struct tsl_mem **mem)
 {
     struct tsl_member *member = port->member;
+    struct tsl_area *area = slice->area;
+    if (area->mem && area->size < slice->area_size)
+        return CL_OUT_OF_HOST_MEMORY;
     if (!area->mem) {
-        size_t size = tsl_arena_area_size(member);
+        size_t size = slice->area_size;
         cl_int error = member->driver->mem_alloc(member, size, CL_MEM_READ_WRITE, NULL, &area->mem);
         if (error)
             return error == CL_OUT_OF_RESOURCES ? CL_MEM_OBJECT_ALLOCATION_FAILURE : error;
+        area->size = size;
         tsl_member_memory_hold(member, size);
         port->fresh_size += size;
     }
@@ -68,8 +84,10 @@ void tsl_arena_take(struct tsl_port *port, struct tsl_slices *slices)
 {
     struct tsl_arena *arena = &port->arena;
     slices->area = &arena->areas[arena->next++ % TSL_ARENA_AREAS];
-    for (unsigned i = 0; i < slices->n; i++)
+    for (unsigned i = 0; i < slices->n; i++) {
         slices->list[i].area = slices->area;
+        slices->list[i].area_size = slices->area_size;
+    }
 }
 
 void tsl_area_follow(struct tsl_op *op, const struct tsl_area *area)
@@ -126,24 +144,26 @@ bool tsl_arena_is_idle(const struct tsl_port *port)
     return any;
 }
 
-static void free_mem(struct tsl_port *port, struct tsl_mem *mem)
+static void free_mem(struct tsl_port *port, struct tsl_mem *mem, size_t size)
 {
     port->member->driver->mem_free(mem);
-    tsl_member_memory_let_go(port->member, tsl_arena_area_size(port->member));
+    tsl_member_memory_let_go(port->member, size);
 }
 
 void tsl_arena_free(struct tsl_port *port)
 {
     struct tsl_mem *mems[TSL_ARENA_AREAS];
+    size_t sizes[TSL_ARENA_AREAS];
     for (unsigned i = 0; i < TSL_ARENA_AREAS; i++) {
         mems[i] = port->arena.areas[i].mem;
+        sizes[i] = port->arena.areas[i].size;
         port->arena.areas[i].mem = NULL;
     }
     port->n_leaving++;
     tsl_graph_open(port->graph);
     for (unsigned i = 0; i < TSL_ARENA_AREAS; i++)
         if (mems[i])
-            free_mem(port, mems[i]);
+            free_mem(port, mems[i], sizes[i]);
     tsl_graph_close(port->graph);
     port->n_leaving--;
     tsl_graph_changed(port->graph);
@@ -153,7 +173,7 @@ void tsl_arena_finish(struct tsl_port *port)
 {
     for (unsigned i = 0; i < TSL_ARENA_AREAS; i++)
         if (port->arena.areas[i].mem)
-            free_mem(port, port->arena.areas[i].mem);
+            free_mem(port, port->arena.areas[i].mem, port->arena.areas[i].size);
     if (port->arena.resident)
         tsl_member_memory_unplan(port->member, TSL_ARENA_AREAS * port->arena.area_size);
 }

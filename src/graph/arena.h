@@ -31,11 +31,13 @@ struct tsl_port;
 
 struct tsl_area {
     struct tsl_mem *mem;   /* by the thread that drains the port, while an operation uses it; NULL: none now */
+    size_t size;           /* its bytes */
     tsl_dependences users; /* the end of the window that had it last (tsl_window_end), or what frees it */
 };
 
 struct tsl_arena {
     bool resident; /* as planned */
+    bool small;    /* a launch that needs much whole was there: areas are small from then on */
     size_t area_size;
     unsigned next;     /* the area for the next window */
     uint64_t pin;      /* the id of the last command that needs it */
@@ -49,26 +51,30 @@ struct tsl_slice {
     struct tsl_area *area;
     struct tsl_data *data;
     uint64_t begin, end;
-    size_t at; /* where byte `begin` lies in the area */
+    size_t at;        /* where byte `begin` lies in the area */
+    size_t area_size; /* of the areas when the window was planned */
 };
 
 /* What one window has in its area, or the windows of several launches that use one area one after another (chain.h). */
 struct tsl_slices {
     unsigned refs;         /* shares' */
+    size_t area_size;      /* in which they fit */
     struct tsl_area *area; /* NULL until it is planned */
     unsigned n;
     struct tsl_slice list[];
 };
 
-/* Bytes of an area on that member, whether an arena is there or not; 0: it has none, as it takes no parts of memory. */
-size_t tsl_arena_area_size(const struct tsl_member *member);
+/* Bytes of an area on that member, whether an arena is there or not; 0: it has none, as it takes no parts of memory.
+ * Small areas have half of that: they leave room for what launches need whole. */
+size_t tsl_arena_area_size(const struct tsl_port *port);
+size_t tsl_arena_small_size(const struct tsl_port *port);
 /* Room for so many slices, with one reference; NULL: no memory. */
 struct tsl_slices *tsl_slices_create(unsigned n);
 void tsl_slices_unref(struct tsl_slices *slices); /* NULL allowed */
 /* The slice of the object; NULL: none, also where slices is NULL. */
 const struct tsl_slice *tsl_slice_of(const struct tsl_slices *slices, const struct tsl_data *data);
-/* The area's memory, made if there is none. By the thread that drains the port, without the lock. */
-cl_int tsl_area_mem(struct tsl_port *port, struct tsl_area *area, struct tsl_mem **mem);
+/* The memory of the slice's area, made if there is none. By the thread that drains the port, without the lock. */
+cl_int tsl_area_mem(struct tsl_port *port, const struct tsl_slice *slice, struct tsl_mem **mem);
 /* Takes an area for the window: its operations come after those of the window that had it before. */
 void tsl_arena_take(struct tsl_port *port, struct tsl_slices *slices);
 /* The operation uses the slices' area: it comes after those of the windows before. */

@@ -201,10 +201,13 @@ static bool add_links(struct tsl_chain *chain, struct tsl_command *first)
     chain->windows = calloc(most, sizeof(*chain->windows));
     if (!chain->links || !chain->objects || !chain->sliced || !chain->groups || !chain->windows)
         return false;
+    chain->area_size = SIZE_MAX;
     for (struct tsl_command *c = first; c && chain->n < most && is_chainable(c); c = TAILQ_NEXT(c, link)) {
         if ((c != first && !is_free(c)) || !add_link(chain, c))
             break;
         add_objects(chain, &chain->links[chain->n - 1]);
+        if (chain->links[chain->n - 1].cut->area_size < chain->area_size)
+            chain->area_size = chain->links[chain->n - 1].cut->area_size;
     }
     return chain->n > 1;
 }
@@ -214,7 +217,7 @@ static bool whole_ones_fit(const struct tsl_chain *chain)
 {
     struct tsl_graph *graph = chain->links[0].command->graph;
     const struct tsl_member_caps *caps = &graph->ports[chain->member].member->caps;
-    uint64_t size = TSL_ARENA_AREAS * chain->links[0].cut->area_size;
+    uint64_t size = TSL_ARENA_AREAS * chain->area_size;
     for (unsigned o = 0; o < chain->n_objects; o++)
         size += chain->sliced[o] ? 0 : chain->objects[o]->size;
     return size <= caps->memory_size;
@@ -314,7 +317,7 @@ static enum tsl_time_tiles_end choose_tiles(struct tsl_chain *chain)
         .groups = chain->groups,
         .windows = chain->windows,
         .sliced = chain->sliced,
-        .area_size = chain->links[0].cut->area_size,
+        .area_size = chain->area_size,
         .align = chain->links[0].cut->align,
         .touch = touch,
         .arg = chain,
@@ -352,6 +355,8 @@ static struct tsl_slices *lay_out(const struct tsl_chain *chain)
 {
     struct tsl_slices *slices = tsl_slices_create(chain->n_objects);
     uint64_t at = 0, align = chain->ask.align;
+    if (slices)
+        slices->area_size = chain->area_size;
     for (unsigned o = 0; slices && o < chain->n_objects; o++) {
         const struct tsl_hull hull = tsl_time_tiles_slice(chain->tiles, o);
         if (!chain->sliced[o])

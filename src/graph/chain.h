@@ -46,6 +46,7 @@ struct tsl_chain {
     struct tsl_chain_link *links;
     struct tsl_data **objects; /* that the launches are given */
     bool *sliced;              /* by object */
+    size_t area_size;          /* the least that a launch has */
     uint64_t *groups;          /* by launch, for the tiles; owned */
     unsigned *windows;         /* ... and how many windows it has by itself; owned */
     struct tsl_time_tiles_ask ask;

@@ -65,7 +65,7 @@ static cl_int buffer_mem(struct tsl_port *port, struct tsl_buffer *buffer, struc
 static cl_int bind_slice(struct tsl_port *port, const struct tsl_slice *slice, struct tsl_place *place)
 {
     place->offset = slice->at + (place->offset - slice->begin);
-    return tsl_area_mem(port, slice->area, &place->mem);
+    return tsl_area_mem(port, slice, &place->mem);
 }
 
 /* A member that works on the host's copy has that copy as memory of its own. */
@@ -123,7 +123,7 @@ static cl_int bind_part(struct binding *b, const struct tsl_slice *slice, const 
     b->parts[i].size = buffer->size;
     b->args[i].part = &b->parts[i];
     b->changed = true; /* Each window has other memory. */
-    return tsl_area_mem(b->port, slice->area, &b->args[i].mem);
+    return tsl_area_mem(b->port, slice, &b->args[i].mem);
 }
 
 static cl_int bind_arg(struct binding *b, const struct tsl_arg *arg, cl_uint i)

@@ -37,6 +37,7 @@ struct plan {
     struct tsl_window window; /* the launch, with a local size */
     unsigned dimension;       /* 3: it can't be cut */
     size_t area_size, align;  /* bytes */
+    size_t small_size;        /* of small areas */
     struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
     struct tsl_footing_values values;
     bool whole[TSL_FOOTING_MAX_ARGUMENTS]; /* by argument: its buffer has a copy on the member */
@@ -186,6 +187,10 @@ static bool choose_whole(struct plan *plan)
         if (!plan->whole[i] || !is_first(plan, i))
             continue;
         total += data->size;
+        if (total > room && plan->area_size > plan->small_size) {
+            plan->area_size = plan->small_size;
+            room = caps->memory_size - TSL_ARENA_AREAS * plan->area_size;
+        }
         const struct tsl_argument_touch *touches = touches_of(plan, &thin);
         if (total > room || (caps->max_alloc_size && data->size > caps->max_alloc_size))
             return give_up(plan, TSL_CUT_TOO_LARGE, i, touches ? access_to(plan, i, &touches[i]) : TSL_FOOTPRINT_NONE);
@@ -276,17 +281,20 @@ static void look_at_member(struct plan *plan, unsigned member)
 /* False: this member has no windows of the launch. */
 static bool begin(struct plan *plan, struct tsl_command *c, tsl_members members, unsigned member)
 {
-    *plan = (struct plan){.command = c, .window = c->share.window, .area_size = SIZE_MAX, .align = 1};
+    *plan = (struct plan){
+        .command = c, .window = c->share.window, .area_size = SIZE_MAX, .small_size = SIZE_MAX, .align = 1};
     look_at_member(plan, member);
     enum tsl_cut_why why = tsl_cut_kernel_on(c, plan->part);
     if (why != TSL_CUT_OK || tsl_cut_kernel_has_svm(c->args))
         return give_up(plan, why != TSL_CUT_OK ? why : TSL_CUT_POINTERS, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE);
     for (unsigned i = 0; i < c->graph->n_ports; i++) {
-        const struct tsl_member *m = c->graph->ports[i].member;
-        size_t area_size = tsl_arena_area_size(m);
+        const struct tsl_port *port = &c->graph->ports[i];
+        const struct tsl_member *m = port->member;
+        size_t area_size = tsl_arena_area_size(port), small_size = tsl_arena_small_size(port);
         if (!tsl_members_has(members, i))
             continue;
         plan->area_size = area_size < plan->area_size ? area_size : plan->area_size;
+        plan->small_size = small_size < plan->small_size ? small_size : plan->small_size;
         plan->align = m->caps.base_align > plan->align ? m->caps.base_align : plan->align;
     }
     tsl_launch_choose(c->kernel, c->queue->handle->device, members, &plan->window);
@@ -313,7 +321,7 @@ static bool may_run_on(struct plan *plan, struct tsl_command *c, unsigned member
 
 static bool has_windows(const struct tsl_command *c, unsigned member)
 {
-    return tsl_arena_area_size(c->graph->ports[member].member) > 0 && c->kernel->parts[member].windows;
+    return tsl_arena_area_size(&c->graph->ports[member]) > 0 && c->kernel->parts[member].windows;
 }
 
 static void tell(struct tsl_command *c, tsl_members members, const struct plan *plan)
@@ -431,6 +439,8 @@ static bool make_share(struct plan *plan, struct tsl_share *share, const struct 
     cl_uint n = plan->footprint->n_arguments;
     share->window = *window;
     share->slices = tsl_slices_create(n);
+    if (share->slices)
+        share->slices->area_size = plan->area_size;
     look_at_member(plan, member);
     return share->slices && lay_out(plan, window, share->slices);
 }
@@ -458,6 +468,15 @@ static bool make_shares(struct plan *plan, tsl_members members, unsigned n, cons
     return true;
 }
 
+/* Areas stay small where a launch needed that: else they would be made anew for each of a kind. */
+static void keep_small(const struct plan *plan, tsl_members members)
+{
+    struct tsl_graph *graph = plan->command->graph;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(members, i) && plan->area_size <= plan->small_size)
+            graph->ports[i].arena.small = true;
+}
+
 static bool place_over(struct plan *plan, struct tsl_command *c, tsl_members members)
 {
     uint64_t ends[MAX_WINDOWS];
@@ -470,6 +489,7 @@ static bool place_over(struct plan *plan, struct tsl_command *c, tsl_members mem
     if (!n || (n > 1 && !c->more))
         return false;
     c->n_more = n - 1;
+    keep_small(plan, members);
     return make_shares(plan, members, n, ends);
 }
 
@@ -488,7 +508,7 @@ static unsigned smallest(const struct tsl_graph *graph, tsl_members members)
     unsigned found = tsl_members_first(members);
     for (unsigned i = found + 1; i < graph->n_ports; i++)
         if (tsl_members_has(members, i) &&
-            tsl_arena_area_size(graph->ports[i].member) <= tsl_arena_area_size(graph->ports[found].member))
+            tsl_arena_area_size(&graph->ports[i]) <= tsl_arena_area_size(&graph->ports[found]))
             found = i;
     return found;
 }
@@ -527,6 +547,7 @@ bool tsl_out_of_core_look(struct tsl_command *c, unsigned member, struct tsl_out
     if (plan && has_windows(c, member) && begin(plan, c, tsl_members_of(member), member) && choose_whole(plan))
         n = fit_windows(plan, 1, ends);
     if (n) {
+        keep_small(plan, tsl_members_of(member));
         *cut = (struct tsl_out_of_core_cut){.window = plan->window,
                                             .dimension = plan->dimension,
                                             .groups = 1,

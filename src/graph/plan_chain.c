@@ -232,7 +232,7 @@ static void plan_tile(struct plan *p, struct tsl_slices *slices, const tsl_depen
         leave_tile(p, p->error ? NULL : &p->now);
     if (!p->error) {
         p->now.slices = slices;
-        tsl_residency_ensure_arena(p->chain->links[0].command, p->port);
+        tsl_residency_ensure_arena(p->chain->links[0].command, p->port, slices);
         tsl_arena_take(p->port, p->now.slices);
         enter_tile(p);
     }

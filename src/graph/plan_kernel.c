@@ -408,7 +408,7 @@ static cl_int plan_window(struct tsl_command *c, unsigned i, const tsl_dependenc
     const struct arguments arguments = arguments_of(c, share);
     tsl_dependences ins = {0};
     share->partial = true;
-    tsl_residency_ensure_arena(c, arguments.port);
+    tsl_residency_ensure_arena(c, arguments.port, share->slices);
     tsl_arena_take(arguments.port, share->slices);
     cl_int error = fetch_args(&arguments);
     if (!error)
@@ -460,7 +460,8 @@ cl_int tsl_plan_kernel_window(struct tsl_command *c, unsigned i, const tsl_depen
     c->order_now = order;
     if (!is_all_sliced(c, share)) {
         const struct arguments arguments = arguments_of(c, share);
-        tsl_residency_ensure_arena(c, arguments.port); /* It must not go for what this command needs whole. */
+        tsl_residency_ensure_arena(c, arguments.port,
+                                   share->slices); /* It must not go for what this command needs whole. */
         error = fetch_whole_ones(&arguments);
     }
     error = plan_launch(c, i, order, ins, error, made);

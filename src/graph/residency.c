@@ -203,13 +203,27 @@ void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, st
         tsl_evict_precede(port->evicting, data, tsl_space_of(port, data));
 }
 
-void tsl_residency_ensure_arena(struct tsl_command *command, struct tsl_port *port)
+/* Do areas serve of which each has so many bytes at least? Large ones don't where launches need much whole beside them.
+ */
+static bool serves(const struct tsl_port *port, size_t area_size)
+{
+    size_t most = port->arena.small ? tsl_arena_small_size(port) : SIZE_MAX;
+    return port->arena.area_size >= area_size && (port->arena.area_size <= most || area_size > most);
+}
+
+void tsl_residency_ensure_arena(struct tsl_command *command, struct tsl_port *port, struct tsl_slices *slices)
 {
     struct tsl_arena *arena = &port->arena;
     arena->pin = command->id;
-    if (arena->resident)
+    if (arena->resident && !serves(port, slices->area_size))
+        evict_arena(command, port);
+    if (arena->resident) {
+        slices->area_size = arena->area_size > slices->area_size ? arena->area_size : slices->area_size;
         return;
-    arena->area_size = tsl_arena_area_size(port->member);
+    }
+    if (slices->area_size < tsl_arena_area_size(port))
+        slices->area_size = tsl_arena_area_size(port);
+    arena->area_size = slices->area_size;
     make_room(command, port, TSL_ARENA_AREAS * arena->area_size);
     arena->resident = true;
     tsl_member_memory_plan(port->member, TSL_ARENA_AREAS * arena->area_size);

@@ -22,6 +22,7 @@ struct tsl_data;
 struct tsl_mem;
 struct tsl_op;
 struct tsl_port;
+struct tsl_slices;
 
 /*
  * A memory object on one member, from two views: `resident` is the schedule's, ahead of what happens; `mem` is what
@@ -50,8 +51,9 @@ void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, st
 void tsl_residency_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
 /* The same for all arguments of a kernel. */
 void tsl_residency_pin_args(struct tsl_command *command, struct tsl_port *port);
-/* The command needs the port's arena: it stays, or comes (arena.h). */
-void tsl_residency_ensure_arena(struct tsl_command *command, struct tsl_port *port);
+/* The command needs the port's arena for these slices: it stays, or comes (arena.h), anew where its areas are too
+ * small, or larger than is good now. slices->area_size becomes that of the areas. */
+void tsl_residency_ensure_arena(struct tsl_command *command, struct tsl_port *port, struct tsl_slices *slices);
 /* Plans to evict the object from that member for a command that is being planned; nothing if it isn't resident there.
  */
 cl_int tsl_residency_evict(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);

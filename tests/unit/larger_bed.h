@@ -9,8 +9,8 @@
 #include "test.h"
 #include "timed.h"
 
-#define MEMORY 8192u /* of a member; an area has an eighth */
-#define AREA   (MEMORY / 8)
+#define MEMORY 8192u /* of a member; an area has a quarter */
+#define AREA   (MEMORY / 4)
 #define SIZE   (3 * MEMORY) /* of the large buffers, in bytes; a byte more on either side */
 #define SMALL  512u
 
