@@ -10,6 +10,8 @@
 #define NARROWER 0.85
 /* A round begins when so many tiles of the one before are home. */
 #define LATE_TILES 2
+/* Where members take turns tiles are so many at least, if there are so many groups. */
+#define TILES_IN_TURNS 24.0
 /* All data's way to the member is thought to take as long as so many launches of which nothing is known. */
 #define MOVES_AS 32
 /* So many of the first tiles are tried. */
@@ -372,8 +374,10 @@ static void fly(struct tsl_time_tiles *m, struct pilot *pilot)
 static double width_for(const struct tsl_time_tiles_ask *ask, const struct pilot *pilot, unsigned depth)
 {
     double room = (double)ask->area_size - (double)pilot->sizes[depth - 1];
-    double width = (double)pilot->width + room / pilot->bytes_of_group;
-    return width > (double)ask->groups[0] ? (double)ask->groups[0] : width;
+    double width = (double)pilot->width + room / pilot->bytes_of_group, most = (double)ask->groups[0];
+    if (ask->n_members > 1)
+        most /= TILES_IN_TURNS;
+    return width > most ? most : width;
 }
 
 /* One round, with such a part of all work. While bytes move others are worked on. */
