@@ -5,6 +5,7 @@
 #include "base/worker.h"
 #include "driver/member.h"
 #include "graph/arena.h"
+#include "graph/chain_pays.h"
 #include "graph/choose.h"
 #include "graph/command.h"
 #include "graph/copies.h"
@@ -444,6 +445,38 @@ static void shorten(struct tsl_chain *chain, unsigned n)
         free(chain->links[--chain->n].cut);
 }
 
+/* What each launch takes by itself, at the best: its own bytes' way, or its work. */
+static double alone_ns(struct tsl_chain *chain)
+{
+    struct tsl_hull *hulls = calloc(2 * (size_t)chain->n_objects, sizeof(*hulls));
+    double bytes = 0;
+    if (!hulls)
+        return 0;
+    touch(chain, 0, 0, chain->groups[0], hulls, hulls + chain->n_objects);
+    for (unsigned o = 0; o < chain->n_objects; o++) {
+        const struct tsl_hull *writes = &hulls[chain->n_objects + o];
+        tsl_hull_add(&hulls[o], writes->begin, writes->end);
+        bytes += chain->sliced[o] ? (double)(hulls[o].end - hulls[o].begin) : 0;
+    }
+    free(hulls);
+    double ns = bytes * chain->ask.move_ns;
+    return (ns > chain->links[0].run_ns ? ns : chain->links[0].run_ns) / chain->ask.n_members;
+}
+
+/* By what was measured: is it to be? Else the first launches by themselves are measured. */
+static bool pays(struct tsl_chain *chain, uint64_t key)
+{
+    struct tsl_command *first = chain->links[0].command;
+    unsigned few = chain->n < TSL_CHAIN_PAYS_TRIES ? chain->n : TSL_CHAIN_PAYS_TRIES;
+    enum tsl_chain_way way = tsl_chain_pays_how(first->graph, key, alone_ns(chain));
+    if (way == TSL_CHAIN_DOES)
+        return true;
+    for (unsigned i = 0; i < (way == TSL_CHAIN_TRIES ? few : chain->n); i++)
+        chain->links[i].command->unchained = true;
+    tsl_chain_pays_watch(first, few, key, false);
+    return false;
+}
+
 /* The others may do better without the first ones. */
 static void leave_alone(struct tsl_chain *chain)
 {
@@ -467,6 +500,11 @@ struct tsl_chain *tsl_chain_make(struct tsl_command *first)
         leave_alone(chain);
         return NULL;
     }
+    uint64_t key = first->kernel->place_key + chain->groups[0];
+    if (!pays(chain, key)) {
+        tsl_chain_destroy(chain);
+        return NULL;
+    }
     unsigned n = chain->n;
     uint64_t tiled_ns = tsl_clock_ns();
     shorten(chain, tsl_time_tiles_launches(chain->tiles));
@@ -475,6 +513,7 @@ struct tsl_chain *tsl_chain_make(struct tsl_command *first)
         return NULL;
     }
     first->graph->ports[chain->member].arena.chain_id = first->id;
+    tsl_chain_pays_watch(first, chain->n, key, true);
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO,
             "%s: its buffers fit no member, so %u launches of %u that wait are chained on %s, in %u tiles (found in %u "
             "us; a launch takes %.0f us, a MiB %.1f us to move)",

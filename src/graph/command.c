@@ -5,6 +5,7 @@
 #include "base/small_vector.h"
 #include "graph/arena.h"
 #include "graph/callback.h"
+#include "graph/chain_pays.h"
 #include "graph/dependences.h"
 #include "graph/mapped.h"
 #include "graph/op.h"
@@ -99,6 +100,8 @@ static void complete(struct tsl_command *c)
     struct tsl_graph_queue *queue = c->queue;
     c->state = TSL_COMPLETE;
     tsl_redoable_end(c);
+    if (c->chain_watch)
+        tsl_chain_pays_complete(c);
     c->complete_ns = tsl_command_stamp(c);
     if (c->status < 0)
         tsl_mapped_undo(c);

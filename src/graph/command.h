@@ -17,6 +17,7 @@
 
 struct tsl_args;
 struct tsl_callback;
+struct tsl_chain_watch;
 struct tsl_joints;
 struct tsl_kernel;
 
@@ -78,7 +79,8 @@ struct tsl_command {
     tsl_members members;     /* of a kernel: those that can take the launch */
     bool out_of_core;        /* a launch whose buffers no member holds: it runs window by window (out_of_core.h) */
     bool unchained;          /* ... by itself: it was found not to pay to chain it (chain.h) */
-    bool chain_due;          /* ... now: it waits for no more launches to be chained with */
+    struct tsl_chain_watch *chain_watch; /* ... it is measured with others (chain_pays.h); NULL: it isn't */
+    bool chain_due;                      /* ... now: it waits for no more launches to be chained with */
     uint16_t chain_depth; /* ... the first of a chain: so many launches the chain before has, as more wait; 0: none */
     uint16_t n_chained;   /* ... of a chain: so many launches are; 0: by itself */
     bool may_defer;       /* a write: the application keeps its memory as it is until it is told of the end */

@@ -128,8 +128,8 @@ void tsl_cut_work_learn(struct tsl_command *c)
     struct tsl_cut_memo *memo = &c->kernel->cut;
     struct looked_at of = {.n = c->n_inside ? c->n_inside : c->n_more + 1};
 
-    if (memo->even_for) {
-        memo->even_for--;
+    if (memo->even_for || memo->dimension > 2) { /* Since then one came that can't be cut. */
+        memo->even_for -= memo->even_for > 0;
         return;
     }
     if (memo->dimension != memo->work_dimension) {

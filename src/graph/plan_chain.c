@@ -130,7 +130,7 @@ static void leave_tile(struct plan *p, const struct tile *next)
     for (unsigned o = 0; o < p->chain->n_objects && !p->error; o++)
         if (p->chain->sliced[o])
             take_object_home(p, o, next ? &next->bytes[o] : NULL, &outs);
-    tsl_window_end(p->last, p->before.slices->area, &outs);
+    tsl_window_end(p->chain->links[0].command, p->last, p->before.slices->area, &outs);
     for (unsigned i = 0; p->error && i < p->ins.n; i++)
         tsl_area_add(p->before.slices->area, TSL_SMALL_AT(&p->ins, i)->op);
     tsl_dependences_finish(&outs);
@@ -177,7 +177,7 @@ static void enter_tile(struct plan *p)
             tsl_byte_ranges_finish(&ranges);
         }
     if (p->before.slices)
-        tsl_window_carried(p->last, p->before.slices->area, &carries);
+        tsl_window_carried(p->chain->links[0].command, p->last, p->before.slices->area, &carries);
     tsl_dependences_finish(&carries);
 }
 

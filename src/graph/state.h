@@ -9,6 +9,7 @@
 #include "base/lock.h"
 #include "base/pool.h"
 #include "base/worker.h"
+#include "graph/chain_pays.h"
 #include "graph/dependences.h"
 #include "graph/port.h"
 #include "graph/scratch.h"
@@ -24,6 +25,8 @@ struct tsl_context;
 struct tsl_op_record;
 struct tsl_placer;
 struct tsl_graph_queue;
+
+#define TSL_CHAIN_PAYS 8u
 
 struct tsl_graph {
     LIST_ENTRY(tsl_graph) link; /* in the list of all (graphs.c) */
@@ -51,8 +54,11 @@ struct tsl_graph {
     uint64_t kernel_before; /* the kernel that was given a place last, by its key */
     struct {
         uint64_t key, width;
-        unsigned depth, n_left;                    /* n_left: so often it serves again */
-    } chosen[4];                                   /* what was chosen for chains of the last launches (chain.c) */
+        unsigned depth, n_left;                       /* n_left: so often it serves again */
+    } chosen[4];                                      /* what was chosen for chains of the last launches (chain.c) */
+    struct tsl_chain_pays chain_pays[TSL_CHAIN_PAYS]; /* chain_pays.h */
+    unsigned next_chain_pays;
+    uint64_t chain_end_ns;                         /* when the last launches that were measured for it ended */
     uint64_t cut_id, cut_end_ns;                   /* the last cut launch of which it is known when it ended; 0: none */
     struct tsl_scratch_list scratch, dead_scratch; /* scratch.h */
     unsigned n_scratch;

@@ -118,9 +118,8 @@ cl_int tsl_window_carry(struct tsl_command *c, struct tsl_op *launch, const stru
 
 /* Later users of an area come after a mark of its own: one that is made when it is needed (submit_waits.c) stands
  * behind later windows, too. NULL: no memory. */
-static struct tsl_op *mark_in(struct tsl_op *launch, struct tsl_graph_lane *lane)
+static struct tsl_op *mark_in(struct tsl_command *c, struct tsl_op *launch, struct tsl_graph_lane *lane)
 {
-    struct tsl_command *c = launch->command;
     struct tsl_op *mark = tsl_op_create(c, launch->port, lane, TSL_OP_MARK);
     if (!mark) {
         tsl_memory_order_begin(c);
@@ -133,9 +132,9 @@ static struct tsl_op *mark_in(struct tsl_op *launch, struct tsl_graph_lane *lane
     return mark;
 }
 
-void tsl_window_end(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *outs)
+void tsl_window_end(struct tsl_command *c, struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *outs)
 {
-    struct tsl_op *mark = mark_in(launch, outs->n ? &launch->port->down : launch->lane);
+    struct tsl_op *mark = mark_in(c, launch, outs->n ? &launch->port->down : launch->lane);
     if (!mark) {
         tsl_area_set(area, launch);
         return;
@@ -148,9 +147,10 @@ void tsl_window_end(struct tsl_op *launch, struct tsl_area *area, const tsl_depe
     tsl_op_unref(mark);
 }
 
-void tsl_window_carried(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *carries)
+void tsl_window_carried(struct tsl_command *c, struct tsl_op *launch, struct tsl_area *area,
+                        const tsl_dependences *carries)
 {
-    struct tsl_op *mark = carries->n ? mark_in(launch, launch->lane) : NULL;
+    struct tsl_op *mark = carries->n ? mark_in(c, launch, launch->lane) : NULL;
     for (unsigned i = 0; i < carries->n && !mark; i++)
         tsl_area_add(area, TSL_SMALL_AT(carries, i)->op);
     if (!mark)

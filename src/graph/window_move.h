@@ -32,10 +32,12 @@ cl_int tsl_window_carry(struct tsl_command *command, struct tsl_op *launch, cons
                         const struct tsl_slice *to, const struct tsl_range *range, tsl_dependences *ins,
                         tsl_dependences *carries);
 /* Later users of the area come after these copies from it, too. */
-void tsl_window_carried(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *carries);
+void tsl_window_carried(struct tsl_command *command, struct tsl_op *launch, struct tsl_area *area,
+                        const tsl_dependences *carries);
 
 /* The end of the window's use of its area: later users come after a mark behind its copies to the host or, without any,
- * its launch. */
-void tsl_window_end(struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *outs);
+ * its launch, which may be done, and know its command no more. */
+void tsl_window_end(struct tsl_command *command, struct tsl_op *launch, struct tsl_area *area,
+                    const tsl_dependences *outs);
 
 #endif
