@@ -28,9 +28,9 @@ static size_t size_of_part(const struct tsl_member *member, unsigned part)
     return (size_t)(size - size % caps->base_align);
 }
 
-size_t tsl_arena_area_size(const struct tsl_port *port)
+size_t tsl_arena_large_size(const struct tsl_port *port)
 {
-    return size_of_part(port->member, port->arena.small ? SMALL_PART : PART);
+    return size_of_part(port->member, PART);
 }
 
 size_t tsl_arena_small_size(const struct tsl_port *port)

@@ -65,8 +65,8 @@ struct tsl_slices {
 };
 
 /* Bytes of an area on that member, whether an arena is there or not; 0: it has none, as it takes no parts of memory.
- * Small areas have half of that: they leave room for what launches need whole. */
-size_t tsl_arena_area_size(const struct tsl_port *port);
+ * Small areas have half of the others': they leave room for what launches need whole. */
+size_t tsl_arena_large_size(const struct tsl_port *port);
 size_t tsl_arena_small_size(const struct tsl_port *port);
 /* Room for so many slices, with one reference; NULL: no memory. */
 struct tsl_slices *tsl_slices_create(unsigned n);

@@ -190,6 +190,17 @@ static bool add_link(struct tsl_chain *chain, struct tsl_command *c)
     return true;
 }
 
+/* A launch that needs much whole makes areas small, and those before it have windows that fit large ones. */
+static bool fit_small_areas(struct tsl_chain *chain)
+{
+    bool fit = true;
+    for (unsigned i = 0; i < chain->n && fit; i++)
+        if (chain->links[i].cut->area_size > chain->area_size)
+            fit = tsl_out_of_core_look(chain->links[i].command, chain->member, chain->links[i].cut) &&
+                  chain->links[i].cut->area_size == chain->area_size;
+    return fit;
+}
+
 static bool add_links(struct tsl_chain *chain, struct tsl_command *first)
 {
     unsigned most = 0, n_args = 0;
@@ -210,7 +221,7 @@ static bool add_links(struct tsl_chain *chain, struct tsl_command *first)
         if (chain->links[chain->n - 1].cut->area_size < chain->area_size)
             chain->area_size = chain->links[chain->n - 1].cut->area_size;
     }
-    return chain->n > 1;
+    return chain->n > 1 && fit_small_areas(chain);
 }
 
 /* Is there room beside the areas for what is needed whole? */
@@ -401,12 +412,16 @@ cl_int tsl_chain_next(struct tsl_chain *chain, struct tsl_slices **slices)
     struct tsl_slices *made = next == TSL_TIME_TILES_NEXT ? lay_out(chain) : NULL;
     if (!made)
         return CL_OUT_OF_HOST_MEMORY;
-    for (unsigned j = 0; j < chain->n; j++)
-        if (tsl_chain_has_window(chain, j))
+    bool room = true;
+    for (unsigned j = 0; j < chain->n && room; j++) {
+        room = chain->links[j].n_windows <= tsl_time_tiles_most_windows(chain->tiles, j);
+        if (room && tsl_chain_has_window(chain, j))
             make_share(chain, j, made);
+    }
+    if (room)
+        *slices = made;
     tsl_slices_unref(made);
-    *slices = made;
-    return CL_SUCCESS;
+    return room ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */

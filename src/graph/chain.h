@@ -6,7 +6,10 @@
  *
  * *Which*: launches of one queue with nothing between them, of which none waits for an event but those of others of the
  * chain, or of commands that were scheduled before. Profiling queues, whose commands must not overlap, have none;
- * nor have contexts that check cuts. The chain runs on one member.
+ * nor have contexts that check cuts. A chain runs on one member. Launches too many for one run in several, and members
+ * of about the same speed take turns with these: the next one's tiles begin where the first ones of the last are home.
+ *
+ * *Whether*: by what is thought of moves and work (time_tiles.h), and then by what chains took (chain_pays.h).
  *
  * *When*: the first such launch stays held until something else comes behind it, a thread waits, many are there, or
  * nothing was enqueued for a while (chain_patience.c). So a launch that has to wait anyway for hundreds of megabytes to

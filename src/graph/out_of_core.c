@@ -34,10 +34,11 @@ struct plan {
     unsigned member;
     const struct tsl_kernel_part *part;
     const struct tsl_footprint *footprint;
-    struct tsl_window window; /* the launch, with a local size */
-    unsigned dimension;       /* 3: it can't be cut */
-    size_t area_size, align;  /* bytes */
-    size_t small_size;        /* of small areas */
+    struct tsl_window window;      /* the launch, with a local size */
+    unsigned dimension;            /* 3: it can't be cut */
+    size_t area_size, align;       /* bytes */
+    size_t large_size, small_size; /* of large areas, and of small ones */
+    bool prefers_small;
     struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
     struct tsl_footing_values values;
     bool whole[TSL_FOOTING_MAX_ARGUMENTS]; /* by argument: its buffer has a copy on the member */
@@ -187,10 +188,6 @@ static bool choose_whole(struct plan *plan)
         if (!plan->whole[i] || !is_first(plan, i))
             continue;
         total += data->size;
-        if (total > room && plan->area_size > plan->small_size) {
-            plan->area_size = plan->small_size;
-            room = caps->memory_size - TSL_ARENA_AREAS * plan->area_size;
-        }
         const struct tsl_argument_touch *touches = touches_of(plan, &thin);
         if (total > room || (caps->max_alloc_size && data->size > caps->max_alloc_size))
             return give_up(plan, TSL_CUT_TOO_LARGE, i, touches ? access_to(plan, i, &touches[i]) : TSL_FOOTPRINT_NONE);
@@ -282,7 +279,7 @@ static void look_at_member(struct plan *plan, unsigned member)
 static bool begin(struct plan *plan, struct tsl_command *c, tsl_members members, unsigned member)
 {
     *plan = (struct plan){
-        .command = c, .window = c->share.window, .area_size = SIZE_MAX, .small_size = SIZE_MAX, .align = 1};
+        .command = c, .window = c->share.window, .large_size = SIZE_MAX, .small_size = SIZE_MAX, .align = 1};
     look_at_member(plan, member);
     enum tsl_cut_why why = tsl_cut_kernel_on(c, plan->part);
     if (why != TSL_CUT_OK || tsl_cut_kernel_has_svm(c->args))
@@ -290,10 +287,11 @@ static bool begin(struct plan *plan, struct tsl_command *c, tsl_members members,
     for (unsigned i = 0; i < c->graph->n_ports; i++) {
         const struct tsl_port *port = &c->graph->ports[i];
         const struct tsl_member *m = port->member;
-        size_t area_size = tsl_arena_area_size(port), small_size = tsl_arena_small_size(port);
+        size_t large_size = tsl_arena_large_size(port), small_size = tsl_arena_small_size(port);
         if (!tsl_members_has(members, i))
             continue;
-        plan->area_size = area_size < plan->area_size ? area_size : plan->area_size;
+        plan->prefers_small |= port->arena.small;
+        plan->large_size = large_size < plan->large_size ? large_size : plan->large_size;
         plan->small_size = small_size < plan->small_size ? small_size : plan->small_size;
         plan->align = m->caps.base_align > plan->align ? m->caps.base_align : plan->align;
     }
@@ -304,13 +302,24 @@ static bool begin(struct plan *plan, struct tsl_command *c, tsl_members members,
     return true;
 }
 
+/* The same with large areas or small ones, whichever fit; 0: neither do. */
+static unsigned fit_areas(struct plan *plan, unsigned least, uint64_t ends[MAX_WINDOWS])
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < 2 && !n; i++) {
+        plan->area_size = plan->prefers_small == (i == 0) ? plan->small_size : plan->large_size;
+        n = choose_whole(plan) ? fit_windows(plan, least, ends) : 0;
+    }
+    return n;
+}
+
 static bool may_run_on(struct plan *plan, struct tsl_command *c, unsigned member)
 {
     uint64_t ends[MAX_WINDOWS];
     if (!begin(plan, c, tsl_members_of(member), member))
         return false;
     struct tsl_cut_verdict verdict = plan->verdict;
-    if (choose_whole(plan) && fit_windows(plan, 1, ends))
+    if (fit_areas(plan, 1, ends))
         return true;
     if (plan->dimension == 3) /* The better reason. */
         plan->verdict = verdict;
@@ -321,7 +330,7 @@ static bool may_run_on(struct plan *plan, struct tsl_command *c, unsigned member
 
 static bool has_windows(const struct tsl_command *c, unsigned member)
 {
-    return tsl_arena_area_size(&c->graph->ports[member]) > 0 && c->kernel->parts[member].windows;
+    return tsl_arena_small_size(&c->graph->ports[member]) > 0 && c->kernel->parts[member].windows;
 }
 
 static void tell(struct tsl_command *c, tsl_members members, const struct plan *plan)
@@ -468,12 +477,12 @@ static bool make_shares(struct plan *plan, tsl_members members, unsigned n, cons
     return true;
 }
 
-/* Areas stay small where a launch needed that: else they would be made anew for each of a kind. */
+/* Small areas are tried first where a launch needed them: else they would be made anew for each of a kind. */
 static void keep_small(const struct plan *plan, tsl_members members)
 {
     struct tsl_graph *graph = plan->command->graph;
     for (unsigned i = 0; i < graph->n_ports; i++)
-        if (tsl_members_has(members, i) && plan->area_size <= plan->small_size)
+        if (tsl_members_has(members, i) && plan->area_size < plan->large_size)
             graph->ports[i].arena.small = true;
 }
 
@@ -481,9 +490,9 @@ static bool place_over(struct plan *plan, struct tsl_command *c, tsl_members mem
 {
     uint64_t ends[MAX_WINDOWS];
     unsigned count = tsl_members_count(members);
-    if (!begin(plan, c, members, tsl_members_first(members)) || !choose_whole(plan))
+    if (!begin(plan, c, members, tsl_members_first(members)))
         return false;
-    unsigned n = fit_windows(plan, count > 1 ? 2 * count : 1, ends);
+    unsigned n = fit_areas(plan, count > 1 ? 2 * count : 1, ends);
     if (n > 1)
         c->more = calloc(n - 1, sizeof(*c->more));
     if (!n || (n > 1 && !c->more))
@@ -508,7 +517,7 @@ static unsigned smallest(const struct tsl_graph *graph, tsl_members members)
     unsigned found = tsl_members_first(members);
     for (unsigned i = found + 1; i < graph->n_ports; i++)
         if (tsl_members_has(members, i) &&
-            tsl_arena_area_size(&graph->ports[i]) <= tsl_arena_area_size(&graph->ports[found]))
+            tsl_arena_large_size(&graph->ports[i]) <= tsl_arena_large_size(&graph->ports[found]))
             found = i;
     return found;
 }
@@ -544,8 +553,8 @@ bool tsl_out_of_core_look(struct tsl_command *c, unsigned member, struct tsl_out
     struct plan *plan = malloc(sizeof(*plan));
     uint64_t ends[MAX_WINDOWS];
     unsigned n = 0;
-    if (plan && has_windows(c, member) && begin(plan, c, tsl_members_of(member), member) && choose_whole(plan))
-        n = fit_windows(plan, 1, ends);
+    if (plan && has_windows(c, member) && begin(plan, c, tsl_members_of(member), member))
+        n = fit_areas(plan, 1, ends);
     if (n) {
         keep_small(plan, tsl_members_of(member));
         *cut = (struct tsl_out_of_core_cut){.window = plan->window,

@@ -221,8 +221,8 @@ void tsl_residency_ensure_arena(struct tsl_command *command, struct tsl_port *po
         slices->area_size = arena->area_size > slices->area_size ? arena->area_size : slices->area_size;
         return;
     }
-    if (slices->area_size < tsl_arena_area_size(port))
-        slices->area_size = tsl_arena_area_size(port);
+    size_t usual = arena->small ? tsl_arena_small_size(port) : tsl_arena_large_size(port);
+    slices->area_size = usual > slices->area_size ? usual : slices->area_size;
     arena->area_size = slices->area_size;
     make_room(command, port, TSL_ARENA_AREAS * arena->area_size);
     arena->resident = true;

@@ -51,6 +51,10 @@ cl_int tsl_window_in(struct tsl_command *c, struct tsl_port *port, const struct 
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     tsl_area_follow(op, slice->area);
+    /* Two arguments may be one object, so the same bytes may come twice; one of the copies may be in the timed lane. */
+    for (unsigned i = 0; i < ins->n; i++)
+        if (TSL_SMALL_AT(ins, i)->op->slice == slice)
+            tsl_op_depend(op, TSL_SMALL_AT(ins, i)->op, false);
     cl_int error = tsl_claim(op, slice->data, range->begin, range->end, TSL_SPACE_HOST, TSL_MAY_READ);
     if (!tsl_dependences_add(ins, op, true)) {
         tsl_memory_order_begin(c);
