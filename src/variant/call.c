@@ -13,6 +13,9 @@
 
 #define FEW_ARGS 16u
 
+/* Who refused so many launches and took none lacks something, most likely the library that it calls. */
+#define MOST_REFUSED 4u
+
 /* ---- Loading ----------------------------------------------------------------------------------------------------- */
 
 bool tsl_variant_look(const struct tsl_variant *variant, const char **why)
@@ -92,6 +95,13 @@ static bool is_aligned(const struct tsl_variant *v, const struct tsl_call_launch
     return true;
 }
 
+/* Otherwise each launch of a function that can't work would pay for a trial. Under the lock of calls. */
+static void note_refusal(struct tsl_variant *v)
+{
+    if (!v->took_one && ++v->n_refused == MOST_REFUSED)
+        tsl_variant_put_out(v, "it refused all of its first 4 launches");
+}
+
 /* False: this launch is the original's. */
 static bool has_passed(struct tsl_variant *v, const struct tsl_call_launch *launch)
 {
@@ -105,6 +115,9 @@ static bool has_passed(struct tsl_variant *v, const struct tsl_call_launch *laun
         case TSL_TRIAL_WELL:
             tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "the variant %s was tried in a process of its own", v->name);
             break;
+        case TSL_TRIAL_REFUSED:
+            note_refusal(v);
+            return false;
         default:
             return false;
         }
@@ -123,8 +136,12 @@ static cl_int run(struct tsl_variant *v, const struct tsl_call_launch *launch)
     tsl_lock_take(&v->calls);
     if (has_passed(v, launch))
         function = v->kind == TSL_VARIANT_GIVEN ? v->given : find(v);
-    if (function)
+    if (function) {
         result = call(v, function, launch);
+        v->took_one |= !result;
+        if (result)
+            note_refusal(v);
+    }
     tsl_lock_give(&v->calls);
     return result;
 }

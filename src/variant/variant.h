@@ -89,6 +89,8 @@ struct tsl_variant {
     atomic_uint told;      /* bits: members on which it was told to serve */
     struct tsl_lock calls; /* held while its function runs, so never two at a time; a driver may hold a lane's */
     void *library;         /* of FUNCTION; NULL: not loaded yet; under calls */
+    unsigned n_refused;    /* launches, before it took one; under calls */
+    bool took_one;         /* under calls */
 };
 
 /* Sentences for the user. */

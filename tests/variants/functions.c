@@ -11,8 +11,10 @@ EXPORT cl_int add_one_well(const cl_variant_launch_tesela *launch, void *user_da
 EXPORT cl_int add_one_wrong(const cl_variant_launch_tesela *launch, void *user_data);
 EXPORT cl_int crash(const cl_variant_launch_tesela *launch, void *user_data);
 EXPORT cl_int refuse(const cl_variant_launch_tesela *launch, void *user_data);
+EXPORT cl_int take_every_fifth(const cl_variant_launch_tesela *launch, void *user_data);
 
-cl_variant_function_tesela const functions_are_of_this_type[] = {add_one_well, add_one_wrong, crash, refuse};
+cl_variant_function_tesela const functions_are_of_this_type[] = {add_one_well, add_one_wrong, crash, refuse,
+                                                                 take_every_fifth};
 
 static cl_int add(const cl_variant_launch_tesela *launch, int what)
 {
@@ -57,4 +59,12 @@ cl_int refuse(const cl_variant_launch_tesela *launch, void *user_data)
 {
     (void)launch, (void)user_data;
     return CL_INVALID_OPERATION;
+}
+
+cl_int take_every_fifth(const cl_variant_launch_tesela *launch, void *user_data)
+{
+    static unsigned n; /* one call at a time */
+
+    (void)user_data;
+    return n++ % 5 ? CL_INVALID_OPERATION : add(launch, 1);
 }
