@@ -29,6 +29,15 @@ static inline void bring(struct pipeline *p, struct chains *c, size_t k, size_t 
     must(clFlush(p->writes), "clFlush");
 }
 
+/* Of chain i's result, which lies in `side`. */
+static inline void norm(const struct example *e, struct pipeline *p, const struct chains *c, size_t side, size_t i)
+{
+    enqueue_squares(e->queue, p->squares, p->steps[side][STAGES], p->sums[i], c->n, NULL);
+    must(clEnqueueReadBuffer(e->queue, p->sums[i], CL_FALSE, 0, SUM_GROUPS * sizeof(float), c->sums + i * SUM_GROUPS, 0,
+                             NULL, NULL),
+         "clEnqueueReadBuffer");
+}
+
 static inline void compute(const struct example *e, struct pipeline *p, const struct chains *c, size_t k, size_t i)
 {
     size_t side = k % 2;
@@ -38,10 +47,7 @@ static inline void compute(const struct example *e, struct pipeline *p, const st
         launch(e->queue, p->product, c->n, c->n, TILE, s == 0 ? p->written[side] : NULL,
                s == 0 ? &p->used[side] : NULL);
     }
-    enqueue_squares(e->queue, p->squares, p->steps[side][STAGES], p->sums[i], c->n, NULL);
-    must(clEnqueueReadBuffer(e->queue, p->sums[i], CL_FALSE, 0, SUM_GROUPS * sizeof(float), c->sums + i * SUM_GROUPS, 0,
-                             NULL, NULL),
-         "clEnqueueReadBuffer");
+    norm(e, p, c, side, i);
     must(clFlush(e->queue), "clFlush");
 }
 

@@ -29,7 +29,7 @@ def cut_forms(machine, experiment, devices, sweep):
         chosen = ['--devices', ','.join(str(d[0]) for d in devices[:n])]
         if experiment.cut == 'blocks':
             forms += [Form('cut', f'{how}, {n} devices', command + chosen + ['--cut', how], machine.native())
-                      for how in ('block', 'cyclic')]
+                      for how in ('block', 'cyclic') + (('factors',) if experiment.program == 'chain' and n > 1 else ())]
             continue
         forms.append(Form('cut', f'equal, {n} devices', command + chosen, machine.native()))
         for share in sweep if n == 2 else []:
