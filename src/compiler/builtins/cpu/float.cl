@@ -165,6 +165,7 @@ NATIVE(exp2)
 NATIVE(log)
 NATIVE(log2)
 NATIVE(log10)
+NATIVE(rsqrt)
 
 float OVERLOADABLE native_exp10(float x)
 {
@@ -245,6 +246,9 @@ EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME native_log10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_rsqrt
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME native_powr
