@@ -101,7 +101,7 @@ static inline struct unit *unit_of(struct units *units, const char *how, size_t 
         return &units->at[i * units->n / n];
     if (!strcmp(how, "cyclic"))
         return &units->at[i % units->n];
-    refuse("--cut", "block or cyclic is needed");
+    refuse("--cut", "one of the ways that --help names is needed");
     return NULL;
 }
 
