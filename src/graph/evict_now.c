@@ -49,7 +49,7 @@ static bool idle(const struct tsl_residence *residence, unsigned space)
 
 static unsigned space_of(const struct eviction *e)
 {
-    return tsl_space_of(e->port, e->residence->data);
+    return tsl_space_of_copy(e->port, e->residence->data);
 }
 
 static bool list_ranges(struct eviction *e)
@@ -212,7 +212,7 @@ bool tsl_evict_now_idle(struct tsl_graph *graph, struct tsl_port *port)
             return true;
         }
         TAILQ_FOREACH(residence, &its->residents, link)
-        if (idle(residence, tsl_space_of(its, residence->data)))
+        if (idle(residence, tsl_space_of_copy(its, residence->data)))
             return evict_residence(residence, its, port);
     }
     return false;

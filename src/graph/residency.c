@@ -84,7 +84,7 @@ static cl_int spill_all(struct tsl_command *command, struct tsl_data *data, unsi
 static cl_int plan_eviction(struct tsl_op *op)
 {
     struct tsl_data *data = op->victim->data;
-    unsigned space = tsl_space_of(op->port, data);
+    unsigned space = tsl_space_of_copy(op->port, data);
     cl_int error = spill_all(op->command, data, space);
     if (!error)
         error = tsl_evict_claim(op, data, space);

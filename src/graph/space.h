@@ -28,4 +28,11 @@ static inline unsigned tsl_space_of(const struct tsl_port *port, const struct ts
     return shared ? TSL_SPACE_HOST : TSL_SPACE_MEMBER(port->index);
 }
 
+/* Where the copy is that a residence is of. What a member had of its own before the object was spread stays in that
+ * member's space until it is freed; the spread memory is its home's. */
+static inline unsigned tsl_space_of_copy(const struct tsl_port *port, const struct tsl_data *data)
+{
+    return tsl_space_is_spread(data, port->index) ? TSL_SPACE_MEMBER(port->index) : tsl_space_of(port, data);
+}
+
 #endif
