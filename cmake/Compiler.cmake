@@ -105,7 +105,7 @@ endif()
 
 # The built-in functions, each library compiled by tesela-kc itself.
 file(GLOB builtins CONFIGURE_DEPENDS src/compiler/builtins/*.cl)
-file(GLOB builtins_headers CONFIGURE_DEPENDS src/compiler/builtins/*.h src/compile_client/kernel_image.h)
+file(GLOB builtins_headers CONFIGURE_DEPENDS src/compiler/builtins/*.h src/compiler/builtins/cpu/*.h src/compile_client/kernel_image.h)
 set(builtins_files "")
 function(make_builtins name libclc)
     # Clang leaves its memory to the end of the process, which a sanitizer would call leaks.

@@ -2,7 +2,8 @@
  * Functions of doubles for the CPU. libclc's read tables and branch: a vector of work-items gathers, and takes all
  * branches. Here are range reduction (W. J. Cody, W. Waite: Software Manual for the Elementary Functions, 1980), a
  * polynomial (Chebyshev's, fitted) and selections for what is special. Where precision is short a number is the sum of
- * two, the second named ..._rest (T. J. Dekker: A floating-point technique for extending the available precision, 1971).
+ * two, the second one named …rest (T. J. Dekker: A floating-point technique for extending the available precision,
+ * 1971).
  */
 #include "../common.h"
 
@@ -18,7 +19,11 @@
 #define LOG2E      1.4426950408889634
 #define LOG2E_REST 2.0355273740931033e-17
 
-/* ---- Powers of two -------------------------------------------------------------------------------------------------- */
+#define TWO_THIRDS      0.6666666666666666
+#define TWO_THIRDS_REST 3.700743415417188e-17
+#define SIGN            0x8000000000000000
+
+/* ---- Powers of two ----------------------------------------------------------------------------------------------- */
 
 /* Adding this rounds a number to an integer and leaves that in the lowest bits; NaN stays NaN. */
 #define MAGIC 6755399441055744.0 /* 1.5 * 2^52 */
@@ -50,7 +55,7 @@ static double within(double x, double least, double most)
     return least > y ? least : y;
 }
 
-/* ---- Exponentials --------------------------------------------------------------------------------------------------- */
+/* ---- Exponentials ------------------------------------------------------------------------------------------------ */
 
 /* e^(r + rest) for |r| <= ln(2) / 2 */
 static double exp_near(double r, double rest)
@@ -97,8 +102,8 @@ double OVERLOADABLE exp10(double x)
     double product = sum * 2.302585092994046;
 
     low = (r - sum) + low;
-    return scaled(exp_near(product, fma(sum, 2.302585092994046, -product) + fma(low, 2.302585092994046, sum * -2.1707562233822494e-16)),
-                  integer_of(magic));
+    low = fma(low, 2.302585092994046, sum * -2.1707562233822494e-16);
+    return scaled(exp_near(product, fma(sum, 2.302585092994046, -product) + low), integer_of(magic));
 }
 
 /* x + x^3 / 6 + … for |x| <= 1 */
@@ -129,7 +134,7 @@ double OVERLOADABLE cosh(double x)
     return e + 0.25 / e;
 }
 
-/* ---- Logarithms ----------------------------------------------------------------------------------------------------- */
+/* ---- Logarithms -------------------------------------------------------------------------------------------------- */
 
 /* Splits x > 0, finite, so that x = (1 + *f) * 2^e with 1 + *f between the roots of 1/2 and of 2. Returns e. */
 static double split_double(double x, double *f)
@@ -145,8 +150,9 @@ static double split_double(double x, double *f)
 static double log_near(double f, double *rest)
 {
     double d = f + 2, d_rest = f - (d - 2), r = 1 / d, q = f * r, q_rest = (fma(-q, d, f) - q * d_rest) * r;
-    double u = q * q, u_rest = fma(q, q, -u) + 2 * q * q_rest, w = u * q, w_rest = fma(u, q, -w) + fma(u_rest, q, u * q_rest);
-    double third = w * 0.6666666666666666, third_rest = fma(w, 0.6666666666666666, -third) + fma(w, 3.700743415417188e-17, w_rest * 0.6666666666666666);
+    double u = q * q, u_rest = fma(q, q, -u) + 2 * q * q_rest;
+    double w = u * q, w_rest = fma(u, q, -w) + fma(u_rest, q, u * q_rest), third = w * TWO_THIRDS;
+    double third_rest = fma(w, TWO_THIRDS, -third) + fma(w, TWO_THIRDS_REST, w_rest * TWO_THIRDS);
     double p = fma(0.0654361809832981, u, 0.06634357396174048);
 
     p = fma(p, u, 0.07693120940969297);
@@ -227,7 +233,7 @@ double OVERLOADABLE atanh(double x)
     return copysign(0.5 * log1p(2 * a / (1 - a)), x);
 }
 
-/* ---- Powers --------------------------------------------------------------------------------------------------------- */
+/* ---- Powers ------------------------------------------------------------------------------------------------------ */
 
 /* |x|^(y + y_rest), y finite and not zero. */
 static double power_of_size(double x, double y, double y_rest)
@@ -238,47 +244,13 @@ static double power_of_size(double x, double y, double y_rest)
     return size > 0 && size < INF ? power : (size == 0) == (y > 0) ? 0 : INF;
 }
 
-double OVERLOADABLE pow(double x, double y)
-{
-    double size = fabs(x), half_of_y = y * 0.5, power = power_of_size(x, y, 0);
-    bool is_whole = trunc(y) == y, is_odd = is_whole && trunc(half_of_y) != half_of_y;
+#define T          double
+#define REST(N, Y) 0
+#include "powers.h"
 
-    power = isinf(y) ? (size == 1 ? 1 : (size > 1) == (y > 0) ? INF : 0) : power;
-    power = is_odd ? copysign(power, x) : power;
-    power = x < 0 && x > -INF && !is_whole ? NONE : power;
-    power = isnan(x) || isnan(y) ? x + y : power;
-    return x == 1 || y == 0 ? 1 : power;
-}
+/* ---- Angles ------------------------------------------------------------------------------------------------------ */
 
-double OVERLOADABLE powr(double x, double y)
-{
-    double power = power_of_size(x, y, 0);
-    bool is_known = x >= 0 && !isnan(y) && !(x == 1 && isinf(y)) && !(y == 0 && (x == 0 || isinf(x)));
-
-    power = isinf(y) ? ((x > 1) == (y > 0) ? INF : 0) : y == 0 ? 1 : power;
-    return is_known ? power : NONE;
-}
-
-double OVERLOADABLE pown(double x, int n)
-{
-    double power = power_of_size(x, (double)n, 0);
-
-    power = n & 1 ? copysign(power, x) : power;
-    power = isnan(x) ? x : power;
-    return n == 0 ? 1 : power;
-}
-
-double OVERLOADABLE rootn(double x, int n)
-{
-    double of = (double)n, y = 1 / of, root = power_of_size(x, y, fma(-y, of, 1.0) * y);
-
-    root = n & 1 ? copysign(root, x) : root;
-    return n == 0 || isnan(x) || (x < 0 && !(n & 1)) ? NONE : root;
-}
-
-/* ---- Angles --------------------------------------------------------------------------------------------------------- */
-
-/* Libclc's, for large numbers: kept as calls (compiler/support/llvm.h), which only the work-items make that need one. */
+/* Libclc's, for large numbers. They stay calls (compiler/support/llvm.h), which only work-items make that need them. */
 #define FAR_AWAY(NAME, MANGLED)                 \
     double clc_##NAME(double x) __asm(MANGLED); \
     double __tsl_called_far_##NAME(double x)    \
@@ -295,7 +267,8 @@ FAR_AWAY(tan, "clc._Z3tand")
 static double reduce_double(double x, double *rest, uint *quarter)
 {
     double magic = fma(x, 0.6366197723675814, MAGIC), n = magic - MAGIC;
-    double a = fma(-n, 1.5707963267341256, x), b = n * 6.077100506303966e-11, first = a - b, lost = (a - first) - b;
+    double a = fma(-n, 1.5707963267341256, x), b = n * 6.077100506303966e-11;
+    double first = a - b, lost = (a - first) - b;
     double c = n * 2.0222662487111665e-21, r = first - c;
 
     *rest = ((first - r) - c) + fma(-n, 8.4784276603689e-32, lost);
@@ -317,7 +290,8 @@ static double sin_near_double(double r, double rest)
 
 static double cos_near_double(double r, double rest)
 {
-    double u = r * r, p = fma(4.7458384125304794e-14, u, -1.1470460319209502e-11), half_u = 0.5 * u, one = 1 - half_u;
+    double u = r * r, half_u = 0.5 * u, one = 1 - half_u;
+    double p = fma(4.7458384125304794e-14, u, -1.1470460319209502e-11);
 
     p = fma(p, u, 2.0876755787492604e-09);
     p = fma(p, u, -2.755731922139249e-07);
@@ -333,11 +307,18 @@ static double turned_double(double value, uint quarter)
     return as_double(as_ulong(value) ^ ((ulong)(quarter & 2) << 62));
 }
 
+/* The value with the other sign where x is negative. */
+static double with_sign(double value, double x)
+{
+    return as_double(as_ulong(value) ^ (as_ulong(x) & SIGN));
+}
+
 double OVERLOADABLE sin(double x)
 {
     uint quarter;
-    double rest, r = reduce_double(fabs(x), &rest, &quarter), s = sin_near_double(r, rest), c = cos_near_double(r, rest);
-    double result = as_double(as_ulong(turned_double(quarter & 1 ? c : s, quarter)) ^ (as_ulong(x) & 0x8000000000000000));
+    double rest, r = reduce_double(fabs(x), &rest, &quarter);
+    double s = sin_near_double(r, rest), c = cos_near_double(r, rest);
+    double result = with_sign(turned_double(quarter & 1 ? c : s, quarter), x);
 
     if (!(fabs(x) < FAR))
         result = __tsl_called_far_sin(x);
@@ -347,7 +328,8 @@ double OVERLOADABLE sin(double x)
 double OVERLOADABLE cos(double x)
 {
     uint quarter;
-    double rest, r = reduce_double(fabs(x), &rest, &quarter), s = sin_near_double(r, rest), c = cos_near_double(r, rest);
+    double rest, r = reduce_double(fabs(x), &rest, &quarter);
+    double s = sin_near_double(r, rest), c = cos_near_double(r, rest);
     double result = turned_double(quarter & 1 ? s : c, quarter + 1);
 
     if (!(fabs(x) < FAR))
@@ -358,22 +340,24 @@ double OVERLOADABLE cos(double x)
 double OVERLOADABLE tan(double x)
 {
     uint quarter;
-    double rest, r = reduce_double(fabs(x), &rest, &quarter), s = sin_near_double(r, rest), c = cos_near_double(r, rest);
+    double rest, r = reduce_double(fabs(x), &rest, &quarter);
+    double s = sin_near_double(r, rest), c = cos_near_double(r, rest);
     double t = (quarter & 1 ? -c : s) / (quarter & 1 ? s : c);
-    double result = as_double(as_ulong(t) ^ (as_ulong(x) & 0x8000000000000000));
+    double result = with_sign(t, x);
 
     if (!(fabs(x) < FAR))
         result = __tsl_called_far_tan(x);
     return result;
 }
 
-/* ---- Arcs ----------------------------------------------------------------------------------------------------------- */
+/* ---- Arcs -------------------------------------------------------------------------------------------------------- */
 
 /* The arc tangent of q, 0 to 1: as it is, or from a quarter of pi. */
 static double atan_near(double q)
 {
     bool is_far = q > 0.41421356237309503;
-    double z = (is_far ? q - 1 : q) / (is_far ? q + 1 : 1), u = z * z, p = fma(-0.01390121526306211, u, 0.030618880862882124);
+    double z = (is_far ? q - 1 : q) / (is_far ? q + 1 : 1), u = z * z;
+    double p = fma(-0.01390121526306211, u, 0.030618880862882124);
 
     p = fma(p, u, -0.041037097686679805);
     p = fma(p, u, 0.04719215148004013);
@@ -440,7 +424,8 @@ double OVERLOADABLE asin(double x)
 
 double OVERLOADABLE acos(double x)
 {
-    double a = fabs(x), t = asin_near(a > 0.5 ? sqrt(0.5 - 0.5 * a) : x), large = x > 0 ? 2 * t : 2 * PI_2 - (2 * t - 2 * PI_2_REST);
+    double a = fabs(x), t = asin_near(a > 0.5 ? sqrt(0.5 - 0.5 * a) : x);
+    double large = x > 0 ? 2 * t : 2 * PI_2 - (2 * t - 2 * PI_2_REST);
 
     return a > 0.5 ? large : PI_2 - (t - PI_2_REST);
 }
@@ -471,7 +456,7 @@ double OVERLOADABLE atan2pi(double y, double x)
     return turns(atan2(y, x));
 }
 
-/* ---- Of vectors ----------------------------------------------------------------------------------------------------- */
+/* ---- Of vectors -------------------------------------------------------------------------------------------------- */
 
 #define NAME exp
 EACH_SIZE(SIZE_1, double)
@@ -541,23 +526,4 @@ EACH_SIZE(SIZE_2, double)
 #undef NAME
 #define NAME atan2pi
 EACH_SIZE(SIZE_2, double)
-#undef NAME
-#define NAME pow
-EACH_SIZE(SIZE_2, double)
-#undef NAME
-#define NAME powr
-EACH_SIZE(SIZE_2, double)
-#undef NAME
-
-#define WITH_INTEGER(I)      NAME(x.s##I, n.s##I)
-#define SIZE_INTEGER(T, N)                            \
-    T OVERLOADABLE NAME(T x, int##N n)                \
-    {                                                 \
-        return (T)(COMPONENTS_##N(WITH_INTEGER));     \
-    }
-#define NAME pown
-EACH_SIZE(SIZE_INTEGER, double)
-#undef NAME
-#define NAME rootn
-EACH_SIZE(SIZE_INTEGER, double)
 #undef NAME
