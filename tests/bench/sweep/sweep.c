@@ -174,7 +174,7 @@ static void print_head(const struct sweep_platform *platforms, unsigned n)
 static void print(const struct result *results, size_t n, const struct sweep_platform *platforms, unsigned n_platforms)
 {
     double sum = 0;
-    size_t n_rated = 0, n_slow = 0, n_wrong = 0;
+    size_t n_rated = 0, n_slow = 0, n_wrong = 0, n_missing = 0;
     print_head(platforms, n_platforms);
     for (size_t i = 0; i < n; i++) {
         printf("%8.2f", results[i].ratio);
@@ -182,6 +182,7 @@ static void print(const struct result *results, size_t n, const struct sweep_pla
             printf("  %12.1f", results[i].us[p]);
         printf("  %s%s\n", results[i].row->name, results[i].wrong ? "  WRONG" : "");
         n_wrong += results[i].wrong;
+        n_missing += results[i].us[0] <= 0;
         if (results[i].ratio <= 0)
             continue;
         sum += log(results[i].ratio);
@@ -192,7 +193,10 @@ static void print(const struct result *results, size_t n, const struct sweep_pla
     if (n_rated)
         printf(", of which %zu can be compared: geometric mean %.3f, %zu over 1.10", n_rated,
                exp(sum / (double)n_rated), n_slow);
-    printf("; %zu wrong\n", n_wrong);
+    printf("; %zu wrong", n_wrong);
+    if (n_missing)
+        printf("; %zu not run on %s", n_missing, platforms[0].name);
+    printf("\n");
 }
 
 static void write_json(const char *path, const struct result *results, size_t n, const struct sweep_platform *platforms,
