@@ -123,11 +123,11 @@ static const struct function quick[] = {
 
 /* Where results are no numbers that are kept, x goes on without them. */
 static const struct function storage[] = {
-    {"vstore_half", "({ushort h[16];vstore_halfN(x,0,(private half *)h);convert_T(h[0])*1e-5f+x*0.5f+y;})"},
-    {"vstore_half_rte", "({ushort h[16];vstore_halfN_rte(x,0,(private half *)h);convert_T(h[0])*1e-5f+x*0.5f+y;})"},
-    {"vstore_half_rtz", "({ushort h[16];vstore_halfN_rtz(x,0,(private half *)h);convert_T(h[0])*1e-5f+x*0.5f+y;})"},
-    {"vstore_half_rtp", "({ushort h[16];vstore_halfN_rtp(x,0,(private half *)h);convert_T(h[0])*1e-5f+x*0.5f+y;})"},
-    {"vstore_half_rtn", "({ushort h[16];vstore_halfN_rtn(x,0,(private half *)h);convert_T(h[0])*1e-5f+x*0.5f+y;})"},
+    {"vstore_half", "({ushort h[16];vstore_halfN(x,0,(private half *)h);(T)(h[0])*1e-5f+x*0.5f+y;})"},
+    {"vstore_half_rte", "({ushort h[16];vstore_halfN_rte(x,0,(private half *)h);(T)(h[0])*1e-5f+x*0.5f+y;})"},
+    {"vstore_half_rtz", "({ushort h[16];vstore_halfN_rtz(x,0,(private half *)h);(T)(h[0])*1e-5f+x*0.5f+y;})"},
+    {"vstore_half_rtp", "({ushort h[16];vstore_halfN_rtp(x,0,(private half *)h);(T)(h[0])*1e-5f+x*0.5f+y;})"},
+    {"vstore_half_rtn", "({ushort h[16];vstore_halfN_rtn(x,0,(private half *)h);(T)(h[0])*1e-5f+x*0.5f+y;})"},
 };
 
 static const struct function geometry[] = {

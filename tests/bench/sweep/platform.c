@@ -137,10 +137,8 @@ static char *text_of(const char *prelude, const struct sweep_row *const *rows, u
 static const char *standard(const struct sweep_platform *p)
 {
     char version[128] = "";
-    clGetDeviceInfo(p->device, CL_DEVICE_OPENCL_C_VERSION, sizeof(version), version, NULL);
-    return !strncmp(version, "OpenCL C 3", 10)   ? "-cl-std=CL3.0"
-           : !strncmp(version, "OpenCL C 2", 10) ? "-cl-std=CL2.0"
-                                                 : "";
+    clGetDeviceInfo(p->device, CL_DEVICE_VERSION, sizeof(version), version, NULL);
+    return !strncmp(version, "OpenCL 3", 8) ? "-cl-std=CL3.0" : !strncmp(version, "OpenCL 2", 8) ? "-cl-std=CL2.0" : "";
 }
 
 /* False: they don't build. */
