@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -18,11 +19,44 @@
 #define START_SECONDS 90
 #define MOST_NODES    256
 
-/* Whatever MPI it is built with: its program that starts jobs, and whether that is Open MPI's. */
-#ifndef TESELA_MPIRUN
-#define TESELA_MPIRUN   NULL
-#define TESELA_OPEN_MPI 0
+/* The MPIs that it is built with, the first one taken unless TESELA_MPI names another. */
+#ifndef TESELA_OPEN_MPIRUN
+#define TESELA_OPEN_MPIRUN NULL
 #endif
+#ifndef TESELA_MPICH_MPIRUN
+#define TESELA_MPICH_MPIRUN NULL
+#endif
+
+struct mpi {
+    const char *name, *run; /* run: its program that starts jobs; NULL: not built */
+    const char *head, *node;
+    bool is_open_mpi;
+};
+
+static const struct mpi mpis[] = {
+    {"openmpi", TESELA_OPEN_MPIRUN, "tesela-head", "tesela-node", true},
+    {"mpich", TESELA_MPICH_MPIRUN, "tesela-head-mpich", "tesela-node-mpich", false},
+};
+
+/* NULL, with a sentence: none was built, or not the one that is wanted. */
+static const struct mpi *choose_mpi(void)
+{
+    const char *wanted = getenv("TESELA_MPI");
+
+    if (wanted && !*wanted)
+        wanted = NULL;
+    for (size_t i = 0; i < sizeof mpis / sizeof mpis[0]; i++)
+        if (mpis[i].run && (!wanted || strcasecmp(wanted, mpis[i].name) == 0))
+            return &mpis[i];
+    if (wanted)
+        fprintf(stderr,
+                "tesela run: TESELA_MPI=%s: it may be openmpi or mpich, and this Tesela must have been built with it\n",
+                wanted);
+    else
+        fprintf(stderr, "tesela run: --nodes needs MPI, and this Tesela was built without it: install the Debian "
+                        "packages openmpi-bin and libopenmpi-dev, or mpich and libmpich-dev, and build again\n");
+    return NULL;
+}
 
 /* ---- How many ---------------------------------------------------------------------------------------------------- */
 
@@ -96,6 +130,7 @@ static void add_environment(struct line *line)
 }
 
 struct job {
+    const struct mpi *mpi;
     char head[PATH_MAX], node[PATH_MAX], folder[PATH_MAX], socket[PATH_MAX];
     char count[16], process[32];
     const char *hosts; /* NULL: all nodes are on this machine */
@@ -113,13 +148,13 @@ static void add_open_mpi(struct line *line)
 
 static void write_line(struct line *line, const struct job *job)
 {
-    add(line, TESELA_MPIRUN);
-    if (TESELA_OPEN_MPI)
+    add(line, job->mpi->run);
+    if (job->mpi->is_open_mpi)
         add_open_mpi(line);
     add(line, "-n");
     add(line, "1");
     if (job->hosts) {
-        add(line, TESELA_OPEN_MPI ? "--host" : "-host");
+        add(line, job->mpi->is_open_mpi ? "--host" : "-host");
         add(line, "localhost");
     }
     add(line, job->head);
@@ -129,10 +164,10 @@ static void write_line(struct line *line, const struct job *job)
     add(line, "-n");
     add(line, job->count);
     if (job->hosts) {
-        add(line, TESELA_OPEN_MPI ? "--hostfile" : "-f");
+        add(line, job->mpi->is_open_mpi ? "--hostfile" : "-f");
         add(line, job->hosts);
     }
-    if (TESELA_OPEN_MPI)
+    if (job->mpi->is_open_mpi)
         add_environment(line);
     add(line, job->node);
     line->words[line->n] = NULL;
@@ -305,16 +340,14 @@ bool tsl_tool_nodes_start(const char *nodes)
 
     if (n == 0)
         return false;
-    if (!TESELA_MPIRUN) {
-        fprintf(stderr,
-                "tesela run: --nodes needs MPI, and this Tesela was built without it: install the Debian packages "
-                "openmpi-bin and libopenmpi-dev, and build again\n");
+    job.mpi = choose_mpi();
+    if (!job.mpi)
         return false;
-    }
-    if (!find_program("tesela-head", job.head) || !find_program("tesela-node", job.node)) {
+    if (!find_program(job.mpi->head, job.head) || !find_program(job.mpi->node, job.node)) {
         fprintf(stderr,
-                "tesela run: tesela-head and tesela-node are not beside this tool, nor where it would be installed; "
-                "build or install Tesela again\n");
+                "tesela run: %s and %s are not beside this tool, nor where it would be installed; "
+                "build or install Tesela again\n",
+                job.mpi->head, job.mpi->node);
         return false;
     }
     if (!make_folder(&job))
