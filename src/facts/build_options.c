@@ -224,26 +224,57 @@ static bool is_hint(const struct word *word)
     return false;
 }
 
-bool tsl_build_options_have_hints(const char *text)
+/* How much a compiler is to optimise: no option of OpenCL's, but AMD's and Intel's compilers know it. */
+static bool is_level(const struct word *word)
 {
+    return word_is(word, "-O") || (begins_with(word, "-O") && word->end == word->begin + 3 && isdigit(word->begin[2]));
+}
+
+static bool have(const char *text, bool (*is)(const struct word *word))
+{
+    bool value = false;
     struct word word;
 
-    for (const char *at = text; next_word(at, &word); at = word.end)
-        if (is_hint(&word))
+    for (const char *at = text; next_word(at, &word); at = word.end) {
+        if (!value && is(&word))
             return true;
+        value = !value && needs_value(&word);
+    }
     return false;
 }
 
-char *tsl_build_options_without_hints(const char *text)
+static char *without(const char *text, bool (*is)(const struct word *word))
 {
     char *rest = calloc(1, strlen(text) + 2), *end = rest;
+    bool value = false;
     struct word word;
 
     for (const char *at = text; rest && next_word(at, &word); at = word.end) {
-        if (is_hint(&word))
+        if (!value && is(&word))
             continue;
+        value = !value && needs_value(&word);
         end = mempcpy(end, word.begin, (size_t)(word.end - word.begin));
         *end++ = ' ';
     }
     return rest;
+}
+
+bool tsl_build_options_have_hints(const char *text)
+{
+    return have(text, is_hint);
+}
+
+char *tsl_build_options_without_hints(const char *text)
+{
+    return without(text, is_hint);
+}
+
+bool tsl_build_options_have_levels(const char *text)
+{
+    return have(text, is_level);
+}
+
+char *tsl_build_options_without_levels(const char *text)
+{
+    return without(text, is_level);
 }

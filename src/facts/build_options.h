@@ -50,4 +50,8 @@ bool tsl_build_options_have(const char *text, const char *wanted);
 bool tsl_build_options_have_hints(const char *text);
 char *tsl_build_options_without_hints(const char *text);
 
+/* Likewise for -O and -O0 to -O9. */
+bool tsl_build_options_have_levels(const char *text);
+char *tsl_build_options_without_levels(const char *text);
+
 #endif

@@ -103,11 +103,26 @@ char *tsl_opencl_build_log(struct tsl_opencl_member *m, cl_program program)
     return log;
 }
 
+/* -O3 and the like are left out for a compiler that doesn't know them: programs give them to all devices but those that
+ * they know to refuse them, and a level of optimisation changes no result. */
+static cl_int build_with(struct tsl_opencl_member *m, const char *options, cl_program program)
+{
+    cl_int error = m->cl->clBuildProgram(program, 1, &m->device->id, options, NULL, NULL);
+    char *rest;
+
+    if (error != CL_INVALID_BUILD_OPTIONS || !tsl_build_options_have_levels(options))
+        return error;
+    rest = tsl_build_options_without_levels(options);
+    error = rest ? m->cl->clBuildProgram(program, 1, &m->device->id, rest, NULL, NULL) : CL_OUT_OF_HOST_MEMORY;
+    free(rest);
+    return error;
+}
+
 /* Built-in kernels: some vendors want a build, others take them for built and refuse it. */
 static cl_int build_created(struct tsl_opencl_member *m, const struct tsl_program_input *input, const char *options,
                             cl_program program)
 {
-    cl_int error = m->cl->clBuildProgram(program, 1, &m->device->id, options, NULL, NULL);
+    cl_int error = build_with(m, options, program);
 
     return input->kind == TSL_PROGRAM_BUILTIN && error == CL_INVALID_OPERATION ? CL_SUCCESS : error;
 }

@@ -82,6 +82,13 @@ static void an_apostrophe_is_no_quote(void **state)
     value_is("-D \"V= 8\" -D W='B'", 8);
 }
 
+/* PoCL's compiler refuses it, oclgrind's and ours know it. */
+static void a_level_of_optimisation_is_no_error(void **state)
+{
+    (void)state;
+    value_is("-O3 -DV=7", 7);
+}
+
 /* Whoever looks for the reason why a device has nothing to do finds it in the log. */
 static void a_member_left_out_is_told(void **state)
 {
@@ -107,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_apostrophe_is_no_quote),
+        cmocka_unit_test(a_level_of_optimisation_is_no_error),
         cmocka_unit_test(a_member_left_out_is_told),
     };
 

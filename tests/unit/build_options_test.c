@@ -114,6 +114,17 @@ static void what_linkers_need_not_use_is_left_out(void **state)
     free(none);
 }
 
+static void levels_of_optimisation_are_left_out(void **state)
+{
+    char *rest = tsl_build_options_without_levels("-O3 -I. -O -Ofast -D -O1 -DA=\"-O3 b\" -cl-opt-disable -O0 -Os");
+
+    (void)state;
+    assert_string_equal(rest, "-I. -Ofast -D -O1 -DA=\"-O3 b\" -cl-opt-disable -Os ");
+    assert_true(tsl_build_options_have_levels("-w\t-O2"));
+    assert_false(tsl_build_options_have_levels("-w -O22 -o3 -Os -D -O3"));
+    free(rest);
+}
+
 static void macros_are_found_in_every_spelling(void **state)
 {
     struct tsl_build_options options = read_ok("-DA -D B=1 -UC -U D -DEE=\"-DF\" -w");
@@ -197,6 +208,7 @@ int main(void)
         cmocka_unit_test(std_is_replaced_in_place),
         cmocka_unit_test(uniform_work_groups_are_asked_for),
         cmocka_unit_test(what_linkers_need_not_use_is_left_out),
+        cmocka_unit_test(levels_of_optimisation_are_left_out),
         cmocka_unit_test(macros_are_found_in_every_spelling),
         cmocka_unit_test(apostrophes_are_those_of_constants),
         cmocka_unit_test(blanks_inside_words_are_found),
