@@ -107,6 +107,17 @@ double OVERLOADABLE exp10(double x)
     return scaled(exp_near(product, fma(sum, 2.302585092994046, -product) + low), integer_of(magic));
 }
 
+/* 2^n (e^r - 1) + 2^n - 1; half of it, since 2^1024 is too large. */
+double OVERLOADABLE expm1(double x)
+{
+    double y = within(x, -60, 710), magic = fma(y, LOG2E, MAGIC), n = magic - MAGIC;
+    double high = fma(-n, LN2_HIGH, y), low = -n * LN2_LOW, r = high + low;
+    double half_power = two_to_integer(integer_of(magic) - 1);
+    double half_of_it = fma(half_power, expm1_near(r, (high - r) + low), half_power - 0.5);
+
+    return fabs(x) < 5e-17 ? x : 2 * half_of_it;
+}
+
 /* x + x^3 / 6 + … for |x| <= 1 */
 static double sinh_near(double x)
 {
@@ -446,8 +457,38 @@ double OVERLOADABLE atan2pi(double y, double x)
     return turns(atan2(y, x));
 }
 
+/* ---- Roots ------------------------------------------------------------------------------------------------------- */
+
+/* 1 / cbrt(a) for a that is normal: a third of the exponent gives it to 4 %, which a polynomial and its series make
+ * exact. Nothing divides. */
+static double reciprocal_cbrt(double a)
+{
+    double y = as_double((ulong)(0x553ee94a - (uint)(as_ulong(a) >> 32) / 3) << 32), e = fma(-a * y, y * y, 1.0);
+    double p = fma(0.14522076524658747, e, 0.17417551640865767);
+
+    p = fma(p, e, 0.22222064321411542);
+    p = fma(p, e, 0.33333155742527915);
+    y = fma(y * e, p, y);
+    e = fma(-a * y, y * y, 1.0);
+    return fma(y * e, fma(e, 0.2222222222222222, 0.3333333333333333), y);
+}
+
+/* The last step takes what the root's cube lacks. */
+double OVERLOADABLE cbrt(double x)
+{
+    double size = fabs(x);
+    bool small = size < 2.2250738585072014e-308;
+    double a = small ? size * 18014398509481984.0 : size, y = reciprocal_cbrt(a), r = a * y * y, square = r * r;
+    double lack = fma(-square, r, a) - fma(r, r, -square) * r, root = fma(lack * (y * y), 0.3333333333333333, r);
+
+    return size > 0 && size < INF ? copysign(small ? root * 3.814697265625e-06 : root, x) : x;
+}
+
 /* ---- Of vectors -------------------------------------------------------------------------------------------------- */
 
+#define NAME cbrt
+EACH_SIZE(SIZE_1, double)
+#undef NAME
 #define NAME exp
 EACH_SIZE(SIZE_1, double)
 #undef NAME
@@ -455,6 +496,9 @@ EACH_SIZE(SIZE_1, double)
 EACH_SIZE(SIZE_1, double)
 #undef NAME
 #define NAME exp10
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME expm1
 EACH_SIZE(SIZE_1, double)
 #undef NAME
 #define NAME sinh

@@ -3,6 +3,7 @@
  * branches. Errors, over all floats, are those of the GPU's functions (docs/lab/cuda.md), which compute in the same way.
  */
 #define SHALLOW
+#include "../exponential.h"
 #include "../float.h"
 
 /* ---- Angles --------------------------------------------------------------------------------------------------------
@@ -126,6 +127,16 @@ float OVERLOADABLE sinh(float x)
     float e = half_exponential(fabs(x));
 
     return fabs(x) < SMALL_SINH ? small_sinh(x) : copysign(e - 0.25f / e, x);
+}
+
+/* 2^n (e^r - 1) + 2^n - 1; half of it, since 2^128 is too large. */
+float OVERLOADABLE expm1(float x)
+{
+    float y = within(x, -30.0f, 89.0f), magic = fma(y, M_LOG2E_F, MAGIC), n = magic - MAGIC;
+    float r = fma(n, -1.42860682e-06f, fma(n, -0.693145752f, y));
+    float half_power = as_float((as_int(magic) - as_int(MAGIC) + 126) << 23);
+
+    return fabs(x) < 1e-8f ? x : 2 * fma(half_power, expm1_near(r), half_power - 0.5f);
 }
 
 /* ---- Signs ----------------------------------------------------------------------------------------------------------
@@ -253,6 +264,9 @@ EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME native_powr
 EACH_SIZE(SIZE_2, float)
+#undef NAME
+#define NAME expm1
+EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME sinh
 EACH_SIZE(SIZE_1, float)
