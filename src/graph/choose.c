@@ -8,12 +8,14 @@
 #include "driver/driver.h"
 #include "graph/command.h"
 #include "graph/cut.h"
+#include "graph/cut_count.h"
 #include "graph/cut_work.h"
 #include "graph/data.h"
 #include "graph/edge.h"
 #include "graph/op.h"
 #include "graph/out_of_core.h"
 #include "graph/readiness.h"
+#include "graph/stay.h"
 #include "graph/survey.h"
 #include "graph/variants.h"
 #include "place/model.h"
@@ -109,6 +111,12 @@ bool tsl_place_choose(struct tsl_command *c)
                           .arg = c};
     if (tsl_cut_again(c, &ask, candidates)) {
         g->kernel_before = ask.kernel;
+        tsl_cut_count_places(c);
+        return true;
+    }
+    if (tsl_stay(c, &ask)) {
+        g->kernel_before = ask.kernel;
+        tsl_cut_count_places(c);
         return true;
     }
     ask.ready_ns = tsl_survey(c, &c->share.window, NULL, members, candidates);
@@ -120,6 +128,7 @@ bool tsl_place_choose(struct tsl_command *c)
         return false;
     tsl_variants_settle(c, &choices);
     g->kernel_before = ask.kernel;
+    tsl_cut_count_places(c);
     return true;
 }
 

@@ -37,6 +37,7 @@ struct tsl_command {
     uint8_t place_by;                                         /* likewise: enum tsl_place_by */
     bool direct;    /* it is being enqueued, and nothing else is being scheduled by that thread */
     bool after_all; /* out-of-order: waits for all before it */
+    bool stays;     /* a small launch, placed where its data are (stay.h) */
     bool flushed, watched;
     bool in_memory_order; /* in graph->memory_order */
     bool awaited;         /* a thread waits for it, or did */

@@ -17,6 +17,9 @@ static atomic_ullong n_launches[TSL_N_RUNGS];
 static atomic_ullong n_whole[TSL_N_WHOLE_WHYS];
 static atomic_ullong n_forbidden[TSL_N_CUT_WHYS]; /* of n_whole[TSL_WHOLE_FORBIDDEN] */
 
+static atomic_ullong n_shares[TSL_MAX_MEMBERS];
+static atomic_ullong n_tries;
+
 static void add(atomic_ullong *counter)
 {
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
@@ -30,6 +33,16 @@ void tsl_cut_count(const struct tsl_command *c, enum tsl_rung rung)
     add(&n_whole[c->whole_why]);
     if (c->whole_why == TSL_WHOLE_FORBIDDEN)
         add(&n_forbidden[c->cut_why]);
+}
+
+void tsl_cut_count_places(const struct tsl_command *c)
+{
+    for (unsigned i = 0; i <= c->n_more; i++) {
+        const struct tsl_placement *placement = &tsl_command_share((struct tsl_command *)(uintptr_t)c, i)->placement;
+        add(&n_shares[placement->member]);
+        if (placement->try)
+            add(&n_tries);
+    }
 }
 
 const char *tsl_whole_word(enum tsl_whole_why why)
@@ -58,8 +71,23 @@ static void tell_reasons(void)
         tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "why launches ran whole:%s", text);
 }
 
+static void tell_places(void)
+{
+    char text[512] = "";
+    size_t n = 0;
+    for (unsigned i = 0; i < TSL_MAX_MEMBERS; i++) {
+        char word[32];
+        snprintf(word, sizeof(word), "on member %u", i);
+        n = add_reason(text, sizeof(text), n, &n_shares[i], word);
+    }
+    n = add_reason(text, sizeof(text), n, &n_tries, "of them tries");
+    if (n)
+        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "launches and shares that were placed:%s", text);
+}
+
 void tsl_cut_tell(void)
 {
+    tell_places();
     unsigned long long n[TSL_N_RUNGS], all = 0;
     for (unsigned r = 0; r < TSL_N_RUNGS; r++)
         all += n[r] = atomic_load(&n_launches[r]);

@@ -9,8 +9,8 @@
 #include "graph/dependences.h"
 #include "graph/memory_order.h"
 #include "graph/plan_kinds.h"
+#include "graph/plan_space.h"
 #include "graph/queue.h"
-#include "graph/readiness.h"
 #include "graph/residency.h"
 #include "graph/valid.h"
 #include "program/program.h"
@@ -35,7 +35,7 @@ bool tsl_deferred_write_allowed(const struct tsl_command *c)
     const struct tsl_graph_queue *queue = c->queue;
     bool linear = c->box.region[1] == 1 && c->box.region[2] == 1;
     return c->may_defer && linear && !data->image && !c->watched && !c->flushed && !c->serial && queue->pinned < 0 &&
-           has_places(c->graph) && tsl_readiness_only(c->graph) < 0 && !data->svm && tsl_ranges_empty(&data->mapped);
+           has_places(c->graph) && !tsl_plan_knows_place(c->graph) && !data->svm && tsl_ranges_empty(&data->mapped);
 }
 
 cl_int tsl_deferred_write_add(struct tsl_command *c, const tsl_dependences *order)

@@ -155,6 +155,12 @@ static void pin_args(const struct arguments *a)
     }
 }
 
+static void used_by(struct tsl_data *data, const struct arguments *a)
+{
+    data->last_member = (int)a->port->index;
+    data->last_cut = a->command->n_more > 0;
+}
+
 static cl_int fetch_args(const struct arguments *a)
 {
     struct touched t;
@@ -167,7 +173,7 @@ static cl_int fetch_args(const struct arguments *a)
         if (error)
             return error;
         if ((t.reads.n || t.writes.n) && !t.slice)
-            t.data->last_member = (int)a->port->index;
+            used_by(t.data, a);
     }
     return CL_SUCCESS;
 }
@@ -446,7 +452,7 @@ static cl_int fetch_whole_ones(const struct arguments *a)
             continue;
         error = fetch_ranges(a->command, &t);
         if (t.reads.n || t.writes.n)
-            t.data->last_member = (int)a->port->index;
+            used_by(t.data, a);
     }
     return error;
 }

@@ -9,6 +9,7 @@
 #include "graph/readiness.h"
 #include "graph/space.h"
 #include "graph/state.h"
+#include "place/place.h"
 #include "tile/tile.h"
 
 struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const struct tsl_data *data)
@@ -29,6 +30,23 @@ struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const stru
 static bool one_member(const struct tsl_graph *graph)
 {
     return graph->n_ports == 1;
+}
+
+/* The member whose kernels are thought to use the object next; -1: nobody can tell. */
+static int likely_member(struct tsl_graph *graph, const struct tsl_data *data)
+{
+    int only = one_member(graph) ? 0 : tsl_readiness_only(graph);
+    if (only >= 0 || !tsl_placer_learns(graph->placer))
+        return only;
+    if (data->last_member >= 0)
+        return data->last_cut ? -1 : data->last_member;
+    return tsl_placer_likely(graph->placer);
+}
+
+bool tsl_plan_knows_place(struct tsl_graph *graph)
+{
+    return tsl_readiness_only(graph) >= 0 ||
+           (tsl_placer_learns(graph->placer) && tsl_placer_likely(graph->placer) >= 0);
 }
 
 unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, const struct tsl_box_copy *box)
@@ -90,16 +108,28 @@ unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data
 {
     struct tsl_graph *graph = c->graph;
     unsigned space = TSL_SPACE_HOST;
-    int only = c->queue->pinned >= 0 ? c->queue->pinned : one_member(graph) ? 0 : tsl_readiness_only(graph);
-    if (only >= 0)
-        space = tsl_space_of(&graph->ports[only], data);
+    int member = c->queue->pinned >= 0 ? c->queue->pinned : likely_member(graph, data);
+    if (member >= 0)
+        space = tsl_space_of(&graph->ports[member], data);
     return tsl_plan_with_room(graph, space, data, data);
+}
+
+/* A fill needs no bytes: where no space has more of them than another, it is done where the object is used next. */
+static unsigned fill_space(struct tsl_graph *graph, struct tsl_data *data, const struct tsl_box_copy *box)
+{
+    unsigned space = tsl_plan_richest_space(graph, data, box);
+    int member = space == TSL_SPACE_HOST ? likely_member(graph, data) : -1;
+    if (member < 0)
+        return space;
+    unsigned likely = tsl_space_of(&graph->ports[member], data);
+    return tsl_box_missing(data, box, likely) <= tsl_box_missing(data, box, space) ? likely : space;
 }
 
 unsigned tsl_plan_work_space(const struct tsl_command *c, struct tsl_data *data, const struct tsl_box_copy *box,
                              const struct tsl_data *dst)
 {
     unsigned space = c->queue->pinned >= 0 ? tsl_space_of(&c->graph->ports[c->queue->pinned], data)
+                     : data == dst         ? fill_space(c->graph, data, box)
                                            : tsl_plan_richest_space(c->graph, data, box);
     return tsl_plan_with_room(c->graph, space, data, dst);
 }

@@ -18,13 +18,17 @@ struct tsl_port;
  * there, so that its lanes keep the order; but not if it computes inside the call: the host can do that too. */
 struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const struct tsl_data *data);
 /* The space that lacks the fewest bytes of what the box takes in its dst (boxes.h): of several such the last user's,
- * else the host's. With one member that's the member's, unless the object is too large to be there. */
+ * else the host's. With one member that's the member's, unless the object is too
+ * large to be there. */
 unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, const struct tsl_box_copy *box);
 /* The space to read a tile from: the host's copy if it is current, else where the object was used last, else any. */
 unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid);
-/* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. A sub-device's
- * queue says what the place is. */
+/* Where a write goes while the reader's place is unknown: to the member whose kernel used the object last; of an object
+ * that no kernel has used to the member that is much faster than all others, if there is one. Else to the host: if
+ * there are several such members, or if the last kernel was cut. A sub-device's queue says what the place is. */
 unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data *data);
+/* Is that known of objects that no kernel has used? */
+bool tsl_plan_knows_place(struct tsl_graph *graph);
 /* Where a copy to dst or (data and dst are one) a fill is done: the space that lacks the fewest bytes of its source, or
  * where a sub-device's queue wants it. */
 unsigned tsl_plan_work_space(const struct tsl_command *c, struct tsl_data *data, const struct tsl_box_copy *box,

@@ -10,6 +10,7 @@
 #include "graph/deferred_write.h"
 #include "graph/extent.h"
 #include "graph/footing.h"
+#include "graph/host_copy.h"
 #include "graph/joints.h"
 #include "graph/move.h"
 #include "graph/op.h"
@@ -47,6 +48,13 @@ static unsigned space_at(const struct survey *s, unsigned i)
     return tsl_space_of(&s->command->graph->ports[i], s->data);
 }
 
+/* Bytes of the host's copy may be those of a member that works there. */
+static bool is_a_members(const struct survey *s, unsigned space)
+{
+    int last = s->data->last_member;
+    return space != TSL_SPACE_HOST || (last >= 0 && space_at(s, (unsigned)last) == TSL_SPACE_HOST);
+}
+
 /* Counts what the candidate gets from one source: one move, or two by way of the host. */
 static void count_run(struct survey *s, unsigned i, struct run_of_tiles *run)
 {
@@ -61,7 +69,7 @@ static void count_run(struct survey *s, unsigned i, struct run_of_tiles *run)
         if (!direct)
             ns += tsl_placer_move_ns(g->placer, run->from, TSL_SPACE_HOST, run->size);
         s->candidates[i].move_ns += ns;
-        s->candidates[i].peer_ns += run->from == TSL_SPACE_HOST ? 0 : ns;
+        s->candidates[i].peer_ns += is_a_members(s, run->from) ? ns : 0;
     }
     run->size = 0;
 }
@@ -150,6 +158,15 @@ static void count_deferred(struct survey *s, const struct tsl_command *write, co
     }
 }
 
+/* A candidate that works on the host's copy, and lacks bytes there, waits until there is one. */
+static void count_host_copy(struct survey *s)
+{
+    double ns = tsl_host_copy_ns(s->data);
+    for (unsigned i = 0; i < s->command->graph->n_ports && ns > 0; i++)
+        if (s->runs[i][0].size && space_at(s, i) == TSL_SPACE_HOST)
+            s->candidates[i].move_ns += ns;
+}
+
 static void survey_deferred(struct survey *s, const struct tsl_buffer *buffer)
 {
     const struct tsl_command *c;
@@ -197,6 +214,7 @@ static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer, con
         survey_range(s, &reads.list[i], true);
     for (unsigned i = 0; i < writes.n; i++)
         survey_range(s, &writes.list[i], !writes.list[i].overwritten && !is_among(&writes.list[i], &reads));
+    count_host_copy(s);
     for (unsigned i = 0; i < s->command->graph->n_ports; i++)
         for (unsigned k = 0; k < TSL_MOVE_SOURCES; k++)
             count_run(s, i, &s->runs[i][k]);

@@ -43,6 +43,7 @@
 #define KNOWN_TRIES 6 /* where there are samples enough: as if so many had been made */
 #define ENOUGH      3 /* samples of a class: from then on only some runs are timed */
 #define TIMED_IN    16
+#define MOST_DOUBT  1024 /* times its price: a move to a faster member is never dearer */
 #define TIMED_NS    5e5 /* ... and those of one in so much work at most: timing may cost as much as some small kernels */
 #define NOISE_NS    5e4 /* runs that differ by no more than this, compared with what they take, don't vary */
 #define SMALL_NS    2e4 /* of a launch: smaller ones are timed and watched more rarely, as either costs about as much */
@@ -162,17 +163,23 @@ static void mind_risks(const struct tsl_placer *placer, const struct tsl_ask *as
 
 /* ---- When it could start ---- */
 
+/* What moves to the member, and how much later what waits for moves from another member starts. */
+static double delay_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i)
+{
+    return candidate_of(ask, i)->move_ns + tsl_pays_latency_ns(placer, candidate_of(ask, i)->peer_ns);
+}
+
 static void estimate_ends(struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
 {
     double now = (double)ask->now_ns, ready = fmax((double)ask->ready_ns, now);
 
     for (unsigned i = 0; i < placer->n; i++) {
-        double move_ns = candidate_of(ask, i)->move_ns, there = ready;
+        double there = ready;
 
         if (!candidate_of(ask, i)->eligible)
             continue;
-        if (move_ns > 0)
-            there = fmax(ready, placer->load[i].link_free_ns) + move_ns;
+        if (candidate_of(ask, i)->move_ns > 0)
+            there = fmax(ready, placer->load[i].link_free_ns) + delay_ns(placer, ask, i);
         options[i].start_ns = fmax(there, now + tsl_load_left_ns(&placer->load[i], ask->now_ns));
         options[i].end_ns = options[i].start_ns + options[i].run_ns + options[i].risk_ns + LAUNCH_NS;
     }
@@ -192,25 +199,29 @@ static unsigned earliest_end(const struct tsl_placer *placer, const struct tsl_a
 
 /* Data hold commands where they are: for one kernel it doesn't pay to move them to a faster member, for many it may.
  * What each loses by staying is added up, and when it would have paid for the move, the next one goes (so it costs
- * twice the best at most, however long the program is). */
+ * twice the best at most, however long the program is). That is right where later ones find the data there: where each
+ * needs other data, or the same ones back, the price doubles each time, until one stays by itself. */
 static unsigned or_move(struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
                         unsigned best)
 {
     unsigned chosen = best;
 
     placer->regret_ns[best] = 0;
+    placer->doubt[best] /= 2;
     for (unsigned i = 0; i < placer->n; i++) {
-        double move_ns = candidate_of(ask, i)->move_ns, loss = options[best].run_ns - options[i].run_ns;
+        double move_ns = delay_ns(placer, ask, i), loss = options[best].run_ns - options[i].run_ns;
 
         if (i == best || !candidate_of(ask, i)->eligible || !options[i].n_samples || loss <= 0 ||
             options[i].start_ns - move_ns > options[best].start_ns)
             continue;
-        placer->regret_ns[i] += loss;
-        if (placer->regret_ns[i] >= move_ns)
+        placer->regret_ns[i] += loss * fmax(ask->n_stands, 1);
+        if (placer->regret_ns[i] >= move_ns * fmax(placer->doubt[i], 1))
             chosen = i;
     }
-    if (chosen != best)
-        placer->regret_ns[chosen] = 0;
+    if (chosen == best)
+        return best;
+    placer->regret_ns[chosen] = 0;
+    placer->doubt[chosen] = fmin(fmax(placer->doubt[chosen], 1) * 2, MOST_DOUBT);
     return chosen;
 }
 
@@ -306,7 +317,7 @@ static double price_ns(const struct tsl_placer *placer, const struct tsl_ask *as
     if (!candidate_of(ask, i)->eligible || placer->load[i].n_watched > 0 ||
         tsl_load_left_ns(&placer->load[i], ask->now_ns) > 0)
         return INFINITY;
-    return (options[i].run_ns + options[i].risk_ns + 2 * candidate_of(ask, i)->move_ns) * rarer; /* there and back */
+    return (options[i].run_ns + options[i].risk_ns + 2 * delay_ns(placer, ask, i)) * rarer; /* there and back */
 }
 
 /* A member to try instead of the best one. The best one must be known: what nobody knows isn't worth anything yet. */
@@ -413,6 +424,30 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
     }
     place(placer, ask, &options[placement->member], placement);
     tsl_parts_book_whole(placer, ask, placement->member);
+}
+
+bool tsl_placer_may_stay(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member)
+{
+    if (placer->choose != tsl_place_auto || placer->one_kind || tsl_split_always(placer->split) ||
+        ask->by != TSL_PLACE_BY_SETTINGS)
+        return false;
+    struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[member], kernel_of(ask, member), ask->size);
+    double left_ns = tsl_load_left_ns(&placer->load[member], ask->now_ns);
+    return guess.n_samples >= ENOUGH && left_ns + guess.ns < tsl_pays_latency_ns(placer, 1);
+}
+
+void tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member,
+                     struct tsl_placement *placement)
+{
+    struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[member], kernel_of(ask, member), ask->size);
+    struct option option = {.known = true,
+                            .n_samples = guess.n_samples,
+                            .spread = without_noise(guess.spread, guess.ns),
+                            .run_ns = guess.ns};
+    option.start_ns = (double)ask->now_ns + tsl_load_left_ns(&placer->load[member], ask->now_ns);
+    option.end_ns = option.start_ns + option.run_ns + LAUNCH_NS;
+    *placement = (struct tsl_placement){.member = member};
+    place(placer, ask, &option, placement);
 }
 
 void tsl_auto_book(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)

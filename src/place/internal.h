@@ -63,6 +63,7 @@ struct tsl_placer {
     uint64_t trying;                       /* auto: what a variant is known by whose try hasn't ended; 0: none */
     double regret_ns[TSL_MAX_MEMBERS];     /* auto: what was lost by leaving data where they are instead of moving them
                                               there */
+    double doubt[TSL_MAX_MEMBERS];         /* auto: ... times so much as the move it must be; below 1: 1 */
     unsigned n_moves;                      /* auto: planned */
     enum tsl_split split;                  /* which launches are cut */
     bool by_weight;                        /* weights: launches are cut by them */
@@ -140,6 +141,9 @@ void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct
 /* parts.c: a launch was placed whole on that member. */
 void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member);
 
+/* pays.c: by how much later than by the moves alone a launch starts that waits for moves between members, which take
+ * peer_ns; 0 without such moves. */
+double tsl_pays_latency_ns(const struct tsl_placer *placer, double peer_ns);
 /* pays.c: should the launch not be asked about, but run whole, to be measured or since it is not worth asking? */
 bool tsl_pays_skips(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts);
 bool tsl_pays_measures(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,

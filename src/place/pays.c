@@ -131,8 +131,7 @@ static double joints_ns(const struct tsl_placer *placer, const struct tsl_parts 
     return parts->joint_ns * (placer->joints.n ? placer->joints.typical : JOINTS_LONGER);
 }
 
-/* Of moves between members; 0 without moves. */
-static double latency_ns(const struct tsl_placer *placer, double peer_ns)
+double tsl_pays_latency_ns(const struct tsl_placer *placer, double peer_ns)
 {
     double typical = placer->latency.n >= SURE_CUTS ? placer->latency.typical : LATENCY_NS;
 
@@ -141,7 +140,7 @@ static double latency_ns(const struct tsl_placer *placer, double peer_ns)
 
 static double with_latency(const struct tsl_placer *placer, double peer_ns)
 {
-    return peer_ns + latency_ns(placer, peer_ns);
+    return peer_ns + tsl_pays_latency_ns(placer, peer_ns);
 }
 
 /* What was gained is kept up to what may be lost: a program may change. */
@@ -221,8 +220,8 @@ static void forgive(struct tsl_placer *placer)
         return;
     if (cost_ns(placer) > FIRST_CUT_NS)
         tsl_samples_add(&placer->cut, cost_ns(placer) / 2);
-    if (latency_ns(placer, 1) > LATENCY_NS)
-        tsl_samples_add(&placer->latency, latency_ns(placer, 1) / 2);
+    if (tsl_pays_latency_ns(placer, 1) > LATENCY_NS)
+        tsl_samples_add(&placer->latency, tsl_pays_latency_ns(placer, 1) / 2);
     if (placer->n_uncut % (FORGIVE * FORGIVE) == 0 && placer->plan.n >= SURE_CUTS)
         tsl_samples_add(&placer->plan, placer->plan.typical / 2);
     if (placer->n_uncut % (FORGIVE * FORGIVE) == 0 && placer->joints.n && placer->joints.typical > 1)
@@ -248,7 +247,8 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
 
     for (unsigned i = 0; i < placer->n; i++)
         if (parts->of[i] > 0) {
-            move_ns = fmax(move_ns, ask->candidates[i].move_ns + latency_ns(placer, ask->candidates[i].peer_ns));
+            move_ns =
+                fmax(move_ns, ask->candidates[i].move_ns + tsl_pays_latency_ns(placer, ask->candidates[i].peer_ns));
             start = fmax(start, tsl_load_left_ns(&placer->load[i], ask->now_ns));
         }
     move_ns += use_ns(placer, parts);

@@ -131,6 +131,28 @@ bool tsl_placer_learns(const struct tsl_placer *placer)
     return placer->model != NULL;
 }
 
+#define MUCH_FASTER 2.0
+
+static bool is_much_faster(const struct tsl_placer *placer, unsigned i, unsigned than)
+{
+    double measured = placer->model ? tsl_model_ratio(placer->model, placer->kind[i], placer->kind[than]) : 0;
+
+    return (measured > 0 ? measured : placer->speed[i] / placer->speed[than]) >= MUCH_FASTER;
+}
+
+int tsl_placer_likely(const struct tsl_placer *placer)
+{
+    unsigned best = 0;
+
+    for (unsigned i = 1; i < placer->n; i++)
+        if (tsl_placer_faster(placer, i, best))
+            best = i;
+    for (unsigned i = 0; i < placer->n; i++)
+        if (i != best && !is_much_faster(placer, best, i))
+            return -1;
+    return (int)best;
+}
+
 static tsl_choose_fn *choose_by(const struct tsl_placer *placer, const struct tsl_ask *ask)
 {
     switch (ask->by) {

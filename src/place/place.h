@@ -23,7 +23,7 @@ struct tsl_candidate {
     bool windows;          /* it can run a part of the launch */
     uint64_t missing_size; /* bytes that would have to move to it first */
     double move_ns;        /* how long that takes, by tsl_placer_move_ns; only looked at by policies that learn */
-    double peer_ns;        /* the part of it for bytes that other members have, not the host */
+    double peer_ns;        /* the part of it for bytes that other members have, or left in the host's copy */
     /* What the kernel is known by there, where that isn't what the ask says (variants); 0: it is. */
     uint64_t kernel;      /* of the launch whole ... */
     uint64_t part_kernel; /* ... and of parts of it */
@@ -46,7 +46,9 @@ struct tsl_ask {
     uint64_t now_ns;
     uint64_t ready_ns; /* when what the command must wait for is estimated to have ended; 0: now */
     enum tsl_place_by by;
-    bool again; /* it was asked for the same launch before, and said later */
+    unsigned
+        n_stands; /* so many launches of the kernel, this one among them, which weren't asked about; 0 counts as 1 */
+    bool again;   /* it was asked for the same launch before, and said later */
     /* How many launches of the same kernel at the same size wait behind it before the first that needs what it does;
      * may be 0 when nobody knows. Asked only where it matters; NULL: 0. */
     unsigned (*n_behind)(void *arg);
@@ -76,7 +78,17 @@ void tsl_placer_destroy(struct tsl_placer *placer); /* NULL allowed */
 /* Does the policy look at times (move_ns, ready_ns)? Else these need not be found out. */
 bool tsl_placer_learns(const struct tsl_placer *placer);
 
+/* The member that kernels of which nothing is known will be given: one much faster than all others, by what was
+ * measured or what they say of themselves. -1: there is none such. */
+int tsl_placer_likely(const struct tsl_placer *placer);
+
 void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+
+/* Does the launch end on that member, which has its data, before it could begin on one that hasn't? Asked of launches
+ * that take less than a handover between members; of others never. Then it may be placed there without more ado. */
+bool tsl_placer_may_stay(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member);
+void tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member,
+                     struct tsl_placement *placement);
 
 /*
  * Several implementations of a kernel on one member (variants.c): the original, which is the first, and others.

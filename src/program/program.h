@@ -273,6 +273,7 @@ struct tsl_kernel {
                                              tell */
     size_t parameter_size;                /* the largest size of a value: the largest of the eligible members' limits */
     struct tsl_cut_memo cut;              /* under the graph's lock */
+    unsigned n_stayed;                    /* launches since one was asked about (graph/stay.h); under the same lock */
     atomic_bool suggested;                /* a work-group size was suggested: launches without one must use it */
     struct tsl_spin lock;                 /* leaf; guards args */
     struct tsl_args *args;

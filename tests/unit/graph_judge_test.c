@@ -58,7 +58,7 @@ static void test_stale_copies(void **state)
 static void test_early_fences(void **state)
 {
     (void)state;
-    judge(TSL_FAKE_EARLY_FENCE, 5);
+    judge(TSL_FAKE_EARLY_FENCE, 3);
 }
 
 int main(void)
