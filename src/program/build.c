@@ -3,8 +3,13 @@
  *
  * A build works on parts of its own, which replace the program's at the end, under its lock. Meanwhile the program's
  * status is CL_BUILD_IN_PROGRESS, which keeps other builds and readers away, so that no thread sees half a build.
+ *
+ * *Weak members.* To compile a large program for processors can take many times as long as for the GPU beside them that
+ * will run it. So nobody waits long for a member that is much slower than another: where its code isn't ready a little
+ * after the others', the program does without it. It is compiled to the end all the same, and lies in the cache then.
  */
 #include "program/build.h"
+#include "base/clock.h"
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/settings.h"
@@ -13,9 +18,11 @@
 #include "graph/life.h"
 #include "program/variables.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
@@ -79,20 +86,151 @@ static void *run_job(void *arg)
     return NULL;
 }
 
-/* The last job runs in the calling thread, as do the jobs for which no thread can be started. */
-static void run_jobs(struct tsl_build *build)
+/* ---- Weak members ------------------------------------------------------------------------------------------------ */
+
+#define WEAK          4 /* times slower than another */
+#define LEAST_WAIT_NS UINT64_C(200000000)
+#define WAIT_PART     4 /* that part of what the others took is waited for weak ones */
+
+/* The job of a weak member. Of the two that are done with it, its thread and whoever waits, the second frees it. */
+struct errand {
+    struct tsl_build_job job; /* a copy of the build's */
+    unsigned at;              /* ... which is that one */
+    pthread_t thread;
+    atomic_bool met;
+};
+
+static bool may_be_late(const struct tsl_build *build)
 {
-    for (unsigned i = 0; i + 1 < build->n_jobs; i++) {
+    const struct tsl_settings *settings = tsl_settings();
+
+    for (cl_uint i = 0; i < build->n_devices; i++)
+        if (build->devices[i]->parent) /* It may have weak members alone. */
+            return false;
+    return build->make == &tsl_make_build && build->program->source && settings->policy == TSL_POLICY_AUTO &&
+           settings->reproducible != TSL_REPRODUCIBLE_YES && !tsl_split_always(settings->split);
+}
+
+static bool is_weak(const struct tsl_build *build, const struct tsl_build_job *job)
+{
+    double most = 0;
+
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        most = fmax(most, tsl_build_member(&build->jobs[i])->caps.speed);
+    return tsl_build_member(job)->caps.speed * WEAK < most;
+}
+
+static void drop_errand(struct errand *errand)
+{
+    struct tsl_build *build = errand->job.build;
+
+    tsl_program_part_clear(&errand->job.part, tsl_build_member(&errand->job));
+    tsl_build_destroy(build);
+    free(errand);
+}
+
+static void *run_errand(void *arg)
+{
+    struct errand *errand = arg;
+
+    run_job(&errand->job);
+    if (atomic_exchange(&errand->met, true))
+        drop_errand(errand);
+    return NULL;
+}
+
+/* NULL: it couldn't be started. */
+static struct errand *send(struct tsl_build *build, unsigned i)
+{
+    struct errand *errand = calloc(1, sizeof(*errand));
+
+    if (!errand)
+        return NULL;
+    errand->job = build->jobs[i];
+    errand->at = i;
+    atomic_fetch_add(&build->n_refs, 1);
+    if (tsl_build_start_thread(&errand->thread, false, run_errand, errand))
+        return errand;
+    atomic_fetch_sub(&build->n_refs, 1);
+    free(errand);
+    return NULL;
+}
+
+static void take_result(struct errand *errand)
+{
+    struct tsl_build *build = errand->job.build;
+
+    build->jobs[errand->at].part = errand->job.part;
+    errand->job.part = (struct tsl_program_part){.error = CL_SUCCESS};
+    drop_errand(errand);
+}
+
+static void await(struct errand *errand, uint64_t until_ns)
+{
+    struct tsl_build_job *job = &errand->job.build->jobs[errand->at];
+    const struct tsl_path *path = tsl_build_member(job)->path;
+    struct timespec until = {(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
+    bool joined = pthread_clockjoin_np(errand->thread, NULL, CLOCK_MONOTONIC, &until) == 0;
+
+    if (!joined)
+        pthread_detach(errand->thread);
+    if (atomic_exchange(&errand->met, true)) {
+        take_result(errand);
+        return;
+    }
+    job->late = true;
+    job->part.error = job->build->make->failure;
+    tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO,
+            "the code for %s (%s) takes longer than for faster members: this time the program does without it",
+            path->id, path->device_name);
+}
+
+/* ---- All of them -------------------------------------------------------------------------------------------------- */
+
+/* The last job runs in the calling thread, as do the jobs for which no thread can be started. */
+static void run_others(struct tsl_build *build, struct errand *const *errands)
+{
+    unsigned last = 0;
+
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        last = errands[i] ? last : i;
+    for (unsigned i = 0; i < last; i++) {
         struct tsl_build_job *job = &build->jobs[i];
 
-        job->threaded = tsl_build_start_thread(&job->thread, false, run_job, job);
+        job->threaded = !errands[i] && tsl_build_start_thread(&job->thread, false, run_job, job);
     }
     for (unsigned i = 0; i < build->n_jobs; i++)
-        if (!build->jobs[i].threaded)
+        if (!build->jobs[i].threaded && !errands[i])
             run_job(&build->jobs[i]);
     for (unsigned i = 0; i < build->n_jobs; i++)
         if (build->jobs[i].threaded)
             pthread_join(build->jobs[i].thread, NULL);
+}
+
+static bool has_succeeded(const struct tsl_build *build, struct errand *const *errands)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        any |= !errands[i] && build->jobs[i].part.error == CL_SUCCESS;
+    return any;
+}
+
+static void run_jobs(struct tsl_build *build)
+{
+    struct errand *errands[TSL_MAX_MEMBERS] = {NULL};
+    uint64_t begin_ns = tsl_clock_ns(), now_ns, wait_ns;
+
+    for (unsigned i = 0; i < build->n_jobs && may_be_late(build); i++)
+        errands[i] = is_weak(build, &build->jobs[i]) ? send(build, i) : NULL;
+    run_others(build, errands);
+    now_ns = tsl_clock_ns();
+    wait_ns = (now_ns - begin_ns) / WAIT_PART > LEAST_WAIT_NS ? (now_ns - begin_ns) / WAIT_PART : LEAST_WAIT_NS;
+    if (!has_succeeded(build, errands))
+        wait_ns = UINT64_MAX / 2 - now_ns; /* They are all that the program has. */
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        if (errands[i])
+            await(errands[i], now_ns + wait_ns);
 }
 
 /* Is it worth knowing what kernels only read? Not with one member: buffers have no other place, unless launches are cut
@@ -175,7 +313,7 @@ static void tell_left_out(const struct tsl_build *build)
         const struct tsl_path *path = tsl_build_member(&build->jobs[i])->path;
         const char *log = part->log ? part->log + strspn(part->log, " \t\r\n") : "";
 
-        if (part->error)
+        if (part->error && !build->jobs[i].late)
             tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_WARN,
                     "a program that others run could not be %s for %s (%s): error %d%s%.*s", build->make->verb,
                     path->id, path->device_name, part->error, *log ? ", " : "", (int)strcspn(log, "\n"), log);
@@ -255,9 +393,12 @@ static void free_inputs(struct tsl_build *build)
 
 void tsl_build_destroy(struct tsl_build *build)
 {
+    if (atomic_fetch_sub(&build->n_refs, 1) > 1)
+        return;
     for (unsigned i = 0; i < build->n_jobs; i++)
         tsl_program_part_clear(&build->jobs[i].part, tsl_build_member(&build->jobs[i]));
     free_inputs(build);
+    tsl_text_access_unref(build->access);
     tsl_object_hide(&build->program->object);
     free(build->devices);
     free(build->text);
@@ -280,7 +421,6 @@ static cl_int run_build(struct tsl_build *build)
         tell_left_out(build);
     if (build->access && result == CL_SUCCESS && tsl_text_access_wait(build->access))
         give_access(build);
-    tsl_text_access_unref(build->access);
     for (unsigned i = 0; i < build->n_jobs; i++)
         conclude(&build->jobs[i]);
     tsl_lock_take(&program->lock);
@@ -406,6 +546,7 @@ struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_progr
         free(build);
         return NULL;
     }
+    atomic_init(&build->n_refs, 1);
     build->make = make;
     build->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     build->program = program;
