@@ -18,8 +18,8 @@
 #define WORDS (16 * N) /* of the buffers a and o */
 
 /*
- * a: numbers; o: results, one for each work-item or vector; r: sums of all work-items, zero at first. i is a
- * work-item's number, x + y * w.
+ * a: numbers; o: results, one for each work-item or vector; r: sums of all work-items, zero at first but for four of
+ * ones. i is a work-item's number, x + y * w.
  */
 static const char source[] =
     "#define IDS uint x = get_global_id(0), y = get_global_id(1), i = y * w + x;\n"
@@ -46,6 +46,29 @@ static const char source[] =
     "    for (uint k = l; k < 4; k += get_local_size(0) * get_local_size(1)) t[k] = 0;\n"
     "    barrier(CLK_LOCAL_MEM_FENCE); uint v = mix(a[i]); if (v % 3 == 1) atomic_add(t + (v & 3), v >> 4);\n"
     "    barrier(CLK_LOCAL_MEM_FENCE); if (l == 0) for (int k = 0; k < 4; k++) atomic_add(r + k, t[k]); o[i] = v; }\n"
+
+    /* ... whose results nobody wants, at addresses that work-items share */
+    "KERNEL(shared_places) { IDS uint v = mix(a[i]); atomic_add(r, v); atomic_sub(r + 1, v >> 3); atomic_xor(r + 2, "
+    "v);\n"
+    "    atomic_or(r + 3, v & 0x11011u & x); atomic_max(r + 4, v); atomic_max((global int *)r + 5, (int)v);\n"
+    "    atomic_min((global int *)r + 6, (int)v); atomic_inc(r + 7); atomic_min(r + 8, v); atomic_and(r + 9, v | "
+    "~0x1010u);\n"
+    "    atomic_dec(r + 10); atomic_max(r + 12 + get_group_id(0) % 1, v); o[i] = v; }\n"
+    "KERNEL(shared_places_in_loops) { IDS uint v = a[i]; for (uint k = 0; k < 5 + v % 9; k++) { v = mix(v + k);\n"
+    "    if (v % 61 == 7) atomic_add(r + 12 + k, v); else if (v % 3) { atomic_max(r + 32 + k, v); v += 5; }\n"
+    "    atomic_min(r + 8 + k % 4, v); } o[i] = v; }\n"
+    "KERNEL(shared_places_in_turns) { IDS uint v = mix(a[i]), q; if (v & 1) { atomic_inc(r + 1); q = a[3] & 15;\n"
+    "    atomic_add(r + 16 + q, v); } if (i == 77) { atomic_add(r + 5, 7); atomic_or(r + 5, 16); o[i] = r[5]; }\n"
+    "    if (v & 6) return; atomic_add(r + 6, 1); atomic_add(r + 40 + y % 24, v); }\n"
+    "KERNEL(marks) { IDS uint v = a[i]; for (uint k = 0; k < 9; k++) { v = mix(v); atomic_or(r + 16 + (v & 15), 1u << "
+    "(v >> 27));\n"
+    "    atomic_max(r + 32 + (v >> 4 & 31), v); atomic_and(r + 8 + (v >> 9 & 3), ~(v & 1)); } o[i] = v; }\n"
+    "KERNEL(shared_local) { IDS local uint t[3]; uint l = get_local_id(0) + get_local_id(1) * get_local_size(0);\n"
+    "    if (l == 0) t[0] = t[1] = t[2] = 0; barrier(CLK_LOCAL_MEM_FENCE); uint v = mix(a[i]); atomic_add(t, v >> 5);\n"
+    "    if (v & 1) atomic_max(t + 1, v); atomic_xor(t + 2, v & 0xff); barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (l == 0) { atomic_add(r, t[0]); atomic_max(r + 1, t[1]); atomic_xor(r + 2, t[2]); } o[i] = v; }\n"
+    "KERNEL(long_sums) { IDS ulong v = mix(a[i]) * 0x100000001ul; atom_add((volatile global ulong *)r, v);\n"
+    "    atom_max((volatile global ulong *)r + 1, v); atom_min((volatile global long *)r + 2, (long)v); }\n"
 
     /* calls of built-in functions that are too large to be everywhere */
     "kernel void samples(global const uint *a, global uint *o, global uint *r, uint w, uint h,\n"
@@ -200,6 +223,108 @@ static void local_sums(const struct item *at)
 
     right_sums[v & 3] += v % 3 == 1 ? v >> 4 : 0;
     right[at->i] = v;
+}
+
+static void more(uint32_t *most, uint32_t v)
+{
+    *most = v > *most ? v : *most;
+}
+
+static void less(uint32_t *least, uint32_t v)
+{
+    *least = v < *least ? v : *least;
+}
+
+static void shared_places(const struct item *at)
+{
+    uint32_t v = mix(a[at->i]);
+
+    right_sums[0] += v;
+    right_sums[1] -= v >> 3;
+    right_sums[2] ^= v;
+    right_sums[3] |= v & 0x11011 & at->x;
+    more(&right_sums[4], v);
+    right_sums[5] = (int32_t)v > (int32_t)right_sums[5] ? v : right_sums[5];
+    right_sums[6] = (int32_t)v < (int32_t)right_sums[6] ? v : right_sums[6];
+    right_sums[7]++;
+    less(&right_sums[8], v);
+    right_sums[9] &= v | ~UINT32_C(0x1010);
+    right_sums[10]--;
+    more(&right_sums[12], v);
+    right[at->i] = v;
+}
+
+static void shared_places_in_loops(const struct item *at)
+{
+    uint32_t v = a[at->i];
+
+    for (uint32_t k = 0; k < 5 + v % 9; k++) {
+        v = mix(v + k);
+        if (v % 61 == 7) {
+            right_sums[12 + k] += v;
+        } else if (v % 3) {
+            more(&right_sums[32 + k], v);
+            v += 5;
+        }
+        less(&right_sums[8 + k % 4], v);
+    }
+    right[at->i] = v;
+}
+
+static void shared_places_in_turns(const struct item *at)
+{
+    uint32_t v = mix(a[at->i]);
+
+    if (v & 1) {
+        right_sums[1]++;
+        right_sums[16 + (a[3] & 15)] += v;
+    }
+    if (at->i == 77)
+        right[77] = right_sums[5] = 7 | 16;
+    if (v & 6)
+        return;
+    right_sums[6]++;
+    right_sums[40 + at->y % 24] += v;
+}
+
+static void marks(const struct item *at)
+{
+    uint32_t v = a[at->i];
+
+    for (uint32_t k = 0; k < 9; k++) {
+        v = mix(v);
+        right_sums[16 + (v & 15)] |= UINT32_C(1) << (v >> 27);
+        more(&right_sums[32 + (v >> 4 & 31)], v);
+        right_sums[8 + (v >> 9 & 3)] &= ~(v & 1);
+    }
+    right[at->i] = v;
+}
+
+static void shared_local(const struct item *at)
+{
+    uint32_t v = mix(a[at->i]);
+
+    right_sums[0] += v >> 5;
+    if (v & 1)
+        more(&right_sums[1], v);
+    right_sums[2] ^= v & 0xff;
+    right[at->i] = v;
+}
+
+static void long_sums(const struct item *at)
+{
+    uint64_t v = mix(a[at->i]) * UINT64_C(0x100000001), sum, most;
+    int64_t least;
+
+    memcpy(&sum, right_sums, sizeof(sum));
+    memcpy(&most, right_sums + 2, sizeof(most));
+    memcpy(&least, right_sums + 4, sizeof(least));
+    sum += v;
+    most = v > most ? v : most;
+    least = (int64_t)v < least ? (int64_t)v : least;
+    memcpy(right_sums, &sum, sizeof(sum));
+    memcpy(right_sums + 2, &most, sizeof(most));
+    memcpy(right_sums + 4, &least, sizeof(least));
 }
 
 static void calls(const struct item *at)
@@ -392,6 +517,12 @@ static const struct {
     {"after_returns", after_returns, false},
     {"in_turns", in_turns, false},
     {"local_sums", local_sums, false},
+    {"shared_places", shared_places, false},
+    {"shared_places_in_loops", shared_places_in_loops, false},
+    {"shared_places_in_turns", shared_places_in_turns, false},
+    {"marks", marks, false},
+    {"shared_local", shared_local, false},
+    {"long_sums", long_sums, false},
     {"calls", calls, false},
     {"samples", samples, false},
     {"sparse", sparse, false},
@@ -446,7 +577,7 @@ static void run(struct cpu_rig *rig, cl_program program, const char *name, const
     assert_int_equal(error, CL_SUCCESS);
     memset(out, 0xee, sizeof(out));
     memset(sums, 0, sizeof(sums));
-    sums[8] = UINT32_MAX;
+    memset(sums + 8, 0xff, 4 * sizeof(*sums));
     buffers[0] = cpu_rig_buffer(rig, sizeof(a), a);
     buffers[1] = cpu_rig_buffer(rig, sizeof(out), out);
     buffers[2] = cpu_rig_buffer(rig, sizeof(sums), sums);
@@ -467,7 +598,7 @@ static void put_all(void (*put)(const struct item *at), const size_t local[2])
 {
     memset(right, 0xee, sizeof(right));
     memset(right_sums, 0, sizeof(right_sums));
-    right_sums[8] = UINT32_MAX;
+    memset(right_sums + 8, 0xff, 4 * sizeof(*right_sums));
     for (uint32_t i = 0; i < N; i++)
         put(&(struct item){i % W, i / W, i, local});
 }

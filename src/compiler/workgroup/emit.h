@@ -66,6 +66,8 @@ struct kc_strip {
     LLVMValueRef next, lowest;   /* variables, i32: where the last lane went; the lowest order at which any lane
                                     waits */
     LLVMValueRef next_phase;     /* variable, i32 */
+    LLVMValueRef combined, sum;  /* the region's atomic operation that the strip makes at once, and the variable for its
+                                    operand; NULL: there is none */
     LLVMBasicBlockRef end, skip; /* skip: nothing is written back */
     LLVMBasicBlockRef *starts;   /* by region of the phase */
 };

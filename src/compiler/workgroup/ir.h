@@ -6,6 +6,8 @@
  *   transform/clone.c     the kernel is copied: the original stays, as facts are read off it
  *   transform/shape.c     the copy gets the form on which the steps rely: one return, natural loops, no vectors
  *                         (transform/vectors.c), each barrier at the start of a block of its own
+ *   transform/read_first.c  atomic operations that mostly change nothing look first
+ *   analysis/combined.c   which atomic operations does a strip make at once?
  *   analysis/flow.c       blocks, dominators, loops
  *   analysis/uniform.c    which values are the same for all work-items of a strip, or of the group; which blocks not
  *                         all of them pass together

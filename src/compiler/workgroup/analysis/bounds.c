@@ -1,3 +1,4 @@
+#include "compiler/workgroup/analysis/combined.h"
 #include "compiler/workgroup/analysis/region.h"
 #include "compiler/workgroup/analysis/serial.h"
 
@@ -65,13 +66,15 @@ static void bound_uniform_branches(struct kc_bounds *bounds, const struct kc_flo
             bound_uniform_branch(bounds, flow, (int)b);
 }
 
-/* Instructions without a vector form are alone in their blocks (serial.h). */
+/* Instructions without a vector form, and those that a strip makes at once, are alone in their blocks (serial.h). */
 static void bound_serial_blocks(struct kc_bounds *bounds, const struct kc_wg *wg)
 {
     const struct kc_flow *flow = &wg->flow;
 
     for (unsigned b = 0; b < flow->n_blocks; b++) {
-        if (!kc_is_serial_block(wg, flow->blocks[b].block) || kc_is_serial_loop(wg, flow->blocks[b].loop))
+        bool part = kc_is_serial_block(wg, flow->blocks[b].block) || kc_find_combined(flow->blocks[b].block);
+
+        if (!part || kc_is_serial_loop(wg, flow->blocks[b].loop))
             continue;
         bounds->pseudo[b] = true;
         for (unsigned s = 0; s < flow->blocks[b].n_successors; s++)

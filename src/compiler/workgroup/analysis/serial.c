@@ -1,6 +1,7 @@
 #include "compiler/workgroup/analysis/serial.h"
 
 #include "compiler/support/llvm.h"
+#include "compiler/workgroup/analysis/combined.h"
 
 /* So many other instructions between two serial ones are run lane by lane with them: values on their way to lanes and
  * back cost about as much. */
@@ -24,7 +25,7 @@ static bool is_serial_call(LLVMValueRef call)
 
 bool kc_is_serial(LLVMValueRef i)
 {
-    return LLVMIsACallInst(i) ? is_serial_call(i) : kc_is_volatile_or_atomic(i);
+    return LLVMIsACallInst(i) ? is_serial_call(i) : kc_is_volatile_or_atomic(i) && !kc_is_combined(i);
 }
 
 bool kc_is_serial_block(const struct kc_wg *wg, LLVMBasicBlockRef block)
@@ -119,7 +120,7 @@ static LLVMValueRef last_of(LLVMValueRef first)
     unsigned gap = 0;
 
     for (LLVMValueRef i = LLVMGetNextInstruction(first); i && gap <= MAX_GAP; i = LLVMGetNextInstruction(i)) {
-        if (kc_call_of(i) == KC_CALL_BARRIER)
+        if (kc_call_of(i) == KC_CALL_BARRIER || kc_is_combined(i))
             break;
         gap = kc_is_serial(i) || is_part(i) ? 0 : gap + 1;
         if (!gap)
@@ -165,26 +166,36 @@ static void note_all(const struct kc_wg *wg)
                               "item");
 }
 
-void kc_split_serial(struct kc_wg *wg)
+static void bring_all(struct kc_wg *wg)
 {
-    wg->parts_serial = is_worth_parting(wg);
-    note_all(wg);
-    if (!wg->parts_serial)
-        return;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b))
         for (KC_EACH_INSTRUCTION(i, b))
             if (kc_is_serial(i)) {
                 bring_operands(wg, i);
                 bring_parts(wg, i);
             }
+}
+
+/* Does the instruction begin a part? */
+static bool is_first(const struct kc_wg *wg, LLVMValueRef i)
+{
+    return kc_is_combined(i) || (wg->parts_serial && kc_is_serial(i));
+}
+
+void kc_split_serial(struct kc_wg *wg)
+{
+    wg->parts_serial = is_worth_parting(wg);
+    note_all(wg);
+    if (wg->parts_serial)
+        bring_all(wg);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef first = LLVMGetFirstInstruction(b), last;
 
-        while (first && !kc_is_serial(first))
+        while (first && !is_first(wg, first))
             first = LLVMGetNextInstruction(first);
         if (!first)
             continue;
-        last = last_of(first);
+        last = kc_is_combined(first) ? first : last_of(first);
         first = first_of(first);
         if (first != kc_first_after_phis(b))
             b = kc_split_before(first);

@@ -11,7 +11,8 @@
 /* Has the instruction no vector form? */
 bool kc_is_serial(LLVMValueRef instruction);
 
-/* Blocks with such instructions are split around them, if there is enough else. Before wg->flow is made. */
+/* Blocks with such instructions are split around them, if there is enough else, and around each that is combined.
+ * Before wg->flow is made. */
 void kc_split_serial(struct kc_wg *wg);
 
 /* Was the block split off for such instructions? */

@@ -1,3 +1,4 @@
+#include "compiler/workgroup/analysis/combined.h"
 #include "compiler/workgroup/emit.h"
 #include "compiler/workgroup/transform/clone.h"
 #include "compiler/workgroup/transform/metadata.h"
@@ -155,6 +156,16 @@ static bool is_value_slot_access(const struct lane *lane, LLVMValueRef i)
     return s != KC_NONE && !slots->slots[s].array;
 }
 
+/* The lane's part of an atomic operation that the strip makes at once. */
+static void add_up(struct lane *lane, LLVMValueRef combined)
+{
+    LLVMBuilderRef b = lane->strip->emit->wg->builder;
+    LLVMValueRef operand = operand_here(lane, LLVMGetOperand(combined, 1));
+    LLVMValueRef sum = LLVMBuildLoad2(b, LLVMTypeOf(operand), lane->strip->sum, "");
+
+    LLVMBuildStore(b, kc_combine(b, combined, sum, operand), lane->strip->sum);
+}
+
 static void copy_instruction(struct lane *lane, LLVMValueRef i)
 {
     struct kc_emit *emit = lane->strip->emit;
@@ -165,6 +176,10 @@ static void copy_instruction(struct lane *lane, LLVMValueRef i)
         return;
     if (LLVMIsAReturnInst(i)) {
         LLVMBuildBr(emit->wg->builder, way_out(lane, KC_EXIT));
+        return;
+    }
+    if (i == lane->strip->combined) {
+        add_up(lane, i);
         return;
     }
     if (kc_is_query(call)) {

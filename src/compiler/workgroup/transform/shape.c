@@ -1,9 +1,11 @@
 #include "compiler/workgroup/transform/shape.h"
 
 #include "compiler/support/llvm.h"
+#include "compiler/workgroup/analysis/combined.h"
 #include "compiler/workgroup/analysis/serial.h"
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/transform/clone.h"
+#include "compiler/workgroup/transform/read_first.h"
 #include "compiler/workgroup/transform/vectors.h"
 
 #include <stdio.h>
@@ -186,15 +188,19 @@ bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, enum kc_form form,
     freeze_others(wg, false);
     if (!done)
         return false;
-    if (form != KC_FORM_PLAIN)
+    if (form != KC_FORM_PLAIN) {
         kc_wg_place_atomics(wg->builder, wg->function);
+        kc_read_first(wg);
+    }
     if (form == KC_FORM_LANES)
         kc_split_pieces(wg);
     guard_divisions(wg);
     return_where_unreachable(wg);
     split_at_barriers(wg);
-    if (form == KC_FORM_LANES)
+    if (form == KC_FORM_LANES) {
+        kc_mark_combined(wg);
         kc_split_serial(wg);
+    }
     kc_flow_create(&wg->flow, wg->function);
     return true;
 }

@@ -1,3 +1,4 @@
+#include "compiler/workgroup/analysis/combined.h"
 #include "compiler/workgroup/emit.h"
 #include "compiler/workgroup/transform/metadata.h"
 
@@ -338,6 +339,69 @@ static void keep_counters(struct kc_strip *strip, const struct kc_region *region
     kc_map_clear(&values);
 }
 
+/* ---- Atomic operations that the strip makes at once -------------------------------------------------------------- */
+
+/* Is the value, which lanes have in common, known where the strip as a whole is? */
+static bool is_known(const struct kc_strip *strip, LLVMValueRef value)
+{
+    bool known = LLVMIsAInstruction(value) && kc_is_arithmetic(value);
+    int s;
+
+    if (!LLVMIsAInstruction(value) || kc_is_query(kc_call_of(value)))
+        return true;
+    if (LLVMIsALoadInst(value)) {
+        s = kc_slot_number(strip->emit->slots, LLVMGetOperand(value, 0));
+        return s != KC_NONE && slot_of(strip, (unsigned)s)->uniform;
+    }
+    for (unsigned k = 0; known && k < (unsigned)LLVMGetNumOperands(value); k++)
+        known = is_known(strip, LLVMGetOperand(value, k));
+    return known;
+}
+
+/* False: there is one, and the lanes have to make it one after the other. */
+static bool begin_combined(struct kc_strip *strip, const struct kc_region *region)
+{
+    LLVMValueRef combined = kc_find_combined(strip->emit->wg->flow.blocks[region->start].block), neutral;
+
+    strip->combined = NULL;
+    if (strip->lanes == 1 || region->serial || !combined)
+        return true;
+    if (!is_known(strip, LLVMGetOperand(combined, 0)))
+        return false;
+    neutral = kc_neutral(combined);
+    strip->combined = combined;
+    strip->sum = kc_variable(strip->emit, LLVMTypeOf(neutral), 1, "sum");
+    LLVMBuildStore(strip->emit->wg->builder, neutral, strip->sum);
+    return true;
+}
+
+/* A region runs if any lane is there, and the operation is in the first of its blocks. */
+static void end_combined(struct kc_strip *strip, const struct kc_region *region)
+{
+    struct kc_emit *emit = strip->emit;
+    struct kc_map values = {.n = 0};
+    LLVMValueRef place, operation;
+
+    if (!strip->combined)
+        return;
+    for (unsigned p = 0; p < LLVMCountParams(emit->wg->function); p++)
+        kc_map_set_pointer(&values, LLVMGetParam(emit->wg->function, p), emit->arguments[p]);
+    for (KC_EACH_INSTRUCTION(i, emit->wg->flow.blocks[region->start].block)) {
+        int s = LLVMIsALoadInst(i) ? kc_slot_number(emit->slots, LLVMGetOperand(i, 0)) : KC_NONE;
+
+        if (s != KC_NONE && slot_of(strip, (unsigned)s)->uniform)
+            kc_map_set_pointer(&values, i,
+                               LLVMBuildLoad2(emit->wg->builder, LLVMTypeOf(i), held(strip, (unsigned)s), ""));
+    }
+    place = count(strip, &values, LLVMGetOperand(strip->combined, 0));
+    operation = LLVMInstructionClone(strip->combined);
+    LLVMSetOperand(operation, 0, place);
+    LLVMSetOperand(operation, 1, LLVMBuildLoad2(emit->wg->builder, LLVMTypeOf(strip->combined), strip->sum, ""));
+    LLVMInsertIntoBuilder(emit->wg->builder, operation);
+    kc_map_clear(&values);
+    strip->combined = NULL;
+}
+
 /* ---- The next region --------------------------------------------------------------------------------------------- */
 
 static LLVMBasicBlockRef block_of_bound(struct kc_strip *strip, int bound)
@@ -409,6 +473,7 @@ static void emit_region(struct kc_strip *strip, const struct kc_region *region)
     struct ways ways;
 
     ways_begin(strip, region, &ways);
+    lanes.serial |= !begin_combined(strip, region);
     kc_lanes_begin(strip, &lanes, "region");
     begin_work(strip, region, lanes.index);
     if (region->masked)
@@ -418,6 +483,7 @@ static void emit_region(struct kc_strip *strip, const struct kc_region *region)
     end_work(strip, region, lanes.index);
     note_order(strip, region, &ways, lanes.index);
     kc_lanes_end(strip, &lanes);
+    end_combined(strip, region);
     if (strip->lanes > 1) {
         keep_uniform(strip, region);
         keep_counters(strip, region);
