@@ -172,6 +172,36 @@ static void parameters_are_as_promised(void **state)
     tsl_compiled_finish(&compiled);
 }
 
+/* How often a text is found in the code made of a source. */
+static unsigned count_in(const char *source_text, const char *wanted)
+{
+    struct tsl_compiled compiled = compile(source_text, "sm_75");
+    char *text = strndup(compiled.built.artefact, compiled.built.artefact_size);
+    unsigned n = 0;
+
+    for (const char *at = strstr(text, wanted); at; at = strstr(at + 1, wanted))
+        n++;
+    free(text);
+    tsl_compiled_finish(&compiled);
+    return n;
+}
+
+/* The operations of OpenCL 1 order nothing, those of C11 do unless they are told not to. */
+static void operations_without_order_have_no_fences(void **state)
+{
+    static const char loose[] =
+        "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+        "kernel void loose(volatile global int *x, volatile global ulong *y, global atomic_int *z) {\n"
+        "  atomic_add(x, 3); x[1] = atomic_cmpxchg(x + 2, 1, 2); atomic_max(x + 3, x[4]); atom_add(y, 5ul);\n"
+        "  atomic_fetch_add_explicit(z, 1, memory_order_relaxed, memory_scope_device); }\n";
+    static const char strict[] = "kernel void strict(global atomic_int *z) { atomic_fetch_add(z, 7); }\n";
+
+    (void)state;
+    assert_int_equal(count_in(loose, "membar"), 0);
+    assert_int_equal(count_in(loose, "atom.") + count_in(loose, "red."), 5);
+    assert_int_equal(count_in(strict, "membar"), 2);
+}
+
 /* A table, an argument and one or the other, by helpers that take any; and a copy, whose function's name has address
  * spaces in it. */
 static const char constants[] = "constant int table[4] = {1, 2, 3, 4};\n"
@@ -629,6 +659,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_as_promised),
+        cmocka_unit_test(operations_without_order_have_no_fences),
         cmocka_unit_test(required_sizes_leave_room_for_last_groups),
         cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),
         cmocka_unit_test(tables_of_addresses_are_assembled),

@@ -257,12 +257,34 @@ static void fence(LLVMBuilderRef builder, LLVMValueRef before)
     LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, NULL, 0, "");
 }
 
-/* LLVM's back end aborts on memory orderings, or drops them, so they become fences around relaxed operations. */
+static void drop_order(LLVMValueRef at)
+{
+    if (LLVMIsAAtomicCmpXchgInst(at)) {
+        LLVMSetCmpXchgFailureOrdering(at, LLVMAtomicOrderingMonotonic);
+        LLVMSetCmpXchgSuccessOrdering(at, LLVMAtomicOrderingMonotonic);
+    } else
+        kc_set_ordering(at, LLVMAtomicOrderingMonotonic);
+}
+
+/* An operation of OpenCL 1: it orders nothing (builtins/narrow.c). */
+static bool is_narrow(LLVMValueRef at)
+{
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(at));
+
+    return (LLVMIsAAtomicRMWInst(at) || LLVMIsAAtomicCmpXchgInst(at)) &&
+           LLVMGetMetadata(at, LLVMGetMDKindIDInContext(context, KC_NARROW, sizeof(KC_NARROW) - 1));
+}
+
+/* LLVM's back end aborts on memory orderings, or drops them, so they become fences around relaxed operations. Those of
+ * OpenCL 1 keep theirs until the code is optimised, so that LLVM moves nothing across them, and get no fences. */
 static void weaken(LLVMBuilderRef builder, LLVMValueRef at)
 {
     LLVMOpcode code = LLVMGetInstructionOpcode(at);
     bool compare = code == LLVMAtomicCmpXchg;
     LLVMAtomicOrdering order;
+
+    if (is_narrow(at))
+        return;
 
     if (code == LLVMFence) {
         fence(builder, at);
@@ -276,11 +298,15 @@ static void weaken(LLVMBuilderRef builder, LLVMValueRef at)
         return;
     fence(builder, at);
     fence(builder, LLVMGetNextInstruction(at));
-    if (compare) {
-        LLVMSetCmpXchgFailureOrdering(at, LLVMAtomicOrderingMonotonic);
-        LLVMSetCmpXchgSuccessOrdering(at, LLVMAtomicOrderingMonotonic);
-    } else
-        kc_set_ordering(at, LLVMAtomicOrderingMonotonic);
+    drop_order(at);
+}
+
+static void weaken_rest(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    if (is_narrow(at))
+        drop_order(at);
+    else
+        weaken(builder, at);
 }
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
@@ -457,5 +483,6 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     kc_relaxed_math(request->module);
     kc_rotations(request->module);
     kc_split_small(request->module);
+    kc_visit(request->module, weaken_rest);
     return emit(request, text, log);
 }
