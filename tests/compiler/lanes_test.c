@@ -12,7 +12,8 @@ static const struct {
 } kernels[] = {
     {"kernel void k0(global uint *o) { o[get_global_id(0)] *= 3; }", NULL},
     {"kernel void k1(global uint *o, uint n) { uint v = get_global_id(0); for (uint i = 0; i < n; i++) {"
-     " for (int k = 0; k < 9; k++) v = (v ^ v >> 13) * 0x5bd1e995u + k; if (v == 7) atomic_inc(o); } o[v & 63] = v; }",
+     " for (int k = 0; k < 9; k++) v = (v ^ v >> 13) * 0x5bd1e995u + k; if (v % 9 == 7) atomic_inc(o + v % 3); } o[v & "
+     "63] = v; }",
      "line 2: a call or an atomic or volatile access is made item by item, what is around it is not"},
     {"kernel void k2(global uint *o) { atomic_inc(o + get_global_id(0) % 5); }",
      "line 3: a call or an atomic or volatile access: with little around it"},
