@@ -91,6 +91,20 @@ static const char source[] =
     "    for (uint k = l; k < 64; k += get_local_size(0) * get_local_size(1)) t[k] = a[k];\n"
     "    barrier(CLK_LOCAL_MEM_FENCE); uint s = a[i]; for (uint k = 0; k < 64; k++) s = mix(s + t[k]); o[i] = s; }\n"
 
+    "KERNEL(rarely_in_a_loop) { IDS uint v = a[i], s = 0; if (v % 37 == 5) for (uint k = 0; k < 40 + (v >> 28); k++) "
+    "{\n"
+    "    s = mix(s + v + k); if (s % 97 == 3) break; if (s % 5 == 1) continue; v += k; } else v ^= 77; o[i] = v + s; "
+    "}\n"
+    "KERNEL(rarely_in_turns) { IDS uint v = a[i]; for (uint m = 0; m < v % 5 + 1; m++) { v = mix(v + m);\n"
+    "    if (v % 19 == 3) { ulong t = v; uchar c = (uchar)v; uint p[4] = {1, 2, 3, 4}; bool odd = v & 1;\n"
+    "    for (uint k = 0; k < 9 + m; k++) { p[k & 3] += mix(v + k);\n"
+    "    for (uint n = 0; n < (p[k + 1 & 3] & 3); n++) { t = t * 3 + n; if (t % 151 == 7) { o[i] = (uint)t + k; "
+    "return; } "
+    "}\n"
+    "    c += k; odd ^= c & 1; if ((c & 7) == 1) atomic_add(r + (c >> 3 & 3), odd ? 2 : 5); }\n"
+    "    v += p[2] + (uint)(t >> 7) + c; } else if (v % 19 == 4) { uint k = 0; while (k < 99 && mix(k + v) % 31) k++;\n"
+    "    v += k; } } o[i] = v; }\n"
+
     /* dimension 1 */
     "KERNEL(columns) { IDS if (x < w && y < h) o[x * h + y] = mix(a[x * h + y]); }\n"
     "KERNEL(transposes) { IDS o[x * h + y] = a[i] + 1; }\n"
@@ -384,6 +398,69 @@ static void sparse_in_turns(const struct item *at)
     right[at->i] = s;
 }
 
+static void rarely_in_a_loop(const struct item *at)
+{
+    uint32_t v = a[at->i], s = 0;
+
+    for (uint32_t k = 0, end = 40 + (v >> 28), first = v; first % 37 == 5 && k < end; k++) {
+        s = mix(s + v + k);
+        end = 40 + (v >> 28);
+        if (s % 97 == 3)
+            break;
+        if (s % 5 == 1)
+            continue;
+        v += k;
+        end = 40 + (v >> 28);
+    }
+    right[at->i] = (a[at->i] % 37 == 5 ? v : v ^ 77) + s;
+}
+
+/* The loops of rarely_in_turns in its branch. False: it returns with *v. */
+static bool go_round(uint32_t *v, uint32_t m)
+{
+    uint64_t t = *v;
+    uint8_t c = (uint8_t)*v;
+    uint32_t p[4] = {1, 2, 3, 4};
+    bool odd = *v & 1;
+
+    for (uint32_t k = 0; k < 9 + m; k++) {
+        p[k & 3] += mix(*v + k);
+        for (uint32_t n = 0; n < (p[(k + 1) & 3] & 3); n++) {
+            t = t * 3 + n;
+            if (t % 151 == 7) {
+                *v = (uint32_t)t + k;
+                return false;
+            }
+        }
+        c = (uint8_t)(c + k);
+        odd ^= c & 1;
+        if ((c & 7) == 1)
+            right_sums[c >> 3 & 3] += odd ? 2 : 5;
+    }
+    *v += p[2] + (uint32_t)(t >> 7) + c;
+    return true;
+}
+
+static void rarely_in_turns(const struct item *at)
+{
+    uint32_t v = a[at->i];
+    bool goes_on = true;
+
+    for (uint32_t m = 0; goes_on && m < v % 5 + 1; m++) {
+        v = mix(v + m);
+        if (v % 19 == 3) {
+            goes_on = go_round(&v, m);
+        } else if (v % 19 == 4) {
+            uint32_t k = 0;
+
+            while (k < 99 && mix(k + v) % 31)
+                k++;
+            v += k;
+        }
+    }
+    right[at->i] = v;
+}
+
 static void copied(const struct item *at)
 {
     uint32_t s = a[at->i];
@@ -527,6 +604,8 @@ static const struct {
     {"samples", samples, false},
     {"sparse", sparse, false},
     {"sparse_in_turns", sparse_in_turns, false},
+    {"rarely_in_a_loop", rarely_in_a_loop, false},
+    {"rarely_in_turns", rarely_in_turns, false},
     {"copied", copied, false},
     {"columns", columns, false},
     {"transposes", transposes, false},

@@ -14,6 +14,7 @@
  *   analysis/direction.c  do strips run along dimension 0 or 1?
  *   analysis/profit.c     does it pay to run several work-items at once, everywhere, or in some loops not?
  *   analysis/serial.c     atomic operations, calls and such loops become parts that lanes run one after the other
+ *   analysis/rare_loops.c which loops do lanes run one after the other where few lanes come to them?
  *   transform/widen.c     consecutive indices computed in int are computed in 64 bits
  *   analysis/bounds.c     where regions begin: after barriers ("real" bounds) and, for the vectoriser, at loops and
  *                         uniform branches ("pseudo" bounds)
@@ -21,7 +22,7 @@
  *   analysis/region.c     which blocks belong to which region, which slots live across, in which order regions run
  *   analysis/variables.c  where slots and variables are: registers, stack, scratch, local memory
  *   transform/either.c    if strips may run along two dimensions, the launch chooses
- *   transform/group.c, strip.c, lane.c, query.c
+ *   transform/group.c, strip.c, few.c, lane.c, query.c
  *                         the new function is written: loops over groups, regions, strips of lanes
  *   cleanup/passes.c      LLVM's passes before and after, with our own between and after them, a file each
  *
@@ -59,6 +60,8 @@ struct kc_wg {
     struct kc_flow flow;
     LLVMBasicBlockRef *serial_loops; /* headers of loops that lanes run one after the other (serial.h) */
     unsigned n_serial_loops;
+    LLVMBasicBlockRef *rare_entries; /* blocks before loops that few lanes may come to (rare_loops.h) */
+    unsigned n_rare_entries;
 };
 
 /* The launch's dimension that is dimension d for the steps. */

@@ -6,6 +6,7 @@
 #include "compiler/workgroup/analysis/direction.h"
 #include "compiler/workgroup/analysis/own_vectors.h"
 #include "compiler/workgroup/analysis/profit.h"
+#include "compiler/workgroup/analysis/rare_loops.h"
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/emit.h"
 #include "compiler/workgroup/transform/either.h"
@@ -136,6 +137,10 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc
         kc_uniform_finish(&strip);
         kc_uniform_create(&strip, wg, KC_STRIP);
     }
+    if (e.lanes > 1 && kc_part_rare_loops(wg, &strip, e.lanes)) {
+        kc_uniform_finish(&strip);
+        kc_uniform_create(&strip, wg, KC_STRIP);
+    }
     e.uneven = kc_uneven_ends(wg, &strip);
     kc_uniform_create(&group, wg, KC_GROUP);
     kc_bounds_create(&bounds, wg, &strip);
@@ -178,6 +183,7 @@ static void wg_end(struct kc_wg *wg)
         LLVMDeleteFunction(wg->function);
     kc_flow_finish(&wg->flow);
     free(wg->serial_loops);
+    free(wg->rare_entries);
     LLVMDisposeTargetData(wg->layout);
     LLVMDisposeBuilder(wg->builder);
 }

@@ -1,4 +1,5 @@
 #include "compiler/workgroup/analysis/combined.h"
+#include "compiler/workgroup/analysis/rare_loops.h"
 #include "compiler/workgroup/analysis/region.h"
 #include "compiler/workgroup/analysis/serial.h"
 
@@ -80,6 +81,13 @@ static void bound_serial_blocks(struct kc_bounds *bounds, const struct kc_wg *wg
         for (unsigned s = 0; s < flow->blocks[b].n_successors; s++)
             bounds->pseudo[flow->blocks[b].successors[s]] = true;
     }
+}
+
+static void bound_rare_entries(struct kc_bounds *bounds, const struct kc_wg *wg)
+{
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        if (kc_rare_loop_behind(wg, (int)b) != KC_NONE)
+            bounds->pseudo[b] = true;
 }
 
 /* If lanes diverge and an arm has a bound, the point where they meet again must be a bound. */
@@ -182,6 +190,7 @@ void kc_bounds_create(struct kc_bounds *bounds, const struct kc_wg *wg, const st
         bounds->real[b] = kc_call_of(LLVMGetFirstInstruction(flow->blocks[b].block)) == KC_CALL_BARRIER;
     bound_loops(bounds, wg);
     bound_serial_blocks(bounds, wg);
+    bound_rare_entries(bounds, wg);
     bound_uniform_branches(bounds, flow, strip);
     bound_meetings(bounds, flow, strip);
     order_bounds(bounds, flow);

@@ -1,5 +1,6 @@
 #include "compiler/workgroup/analysis/region.h"
 
+#include "compiler/workgroup/analysis/rare_loops.h"
 #include "compiler/workgroup/analysis/serial.h"
 
 /* Inputs of the plan's construction; none is owned. */
@@ -25,8 +26,9 @@ static void add_once(int **list, unsigned *n, int bound)
     (*list)[(*n)++] = bound;
 }
 
-/* All blocks from the start up to the next bounds. The start's own bound is an exit if a loop leads back to it. */
-static void find_blocks(const struct planning *p, struct kc_region *region)
+/* All blocks from the start up to the next bounds. The start's own bound is an exit if a loop leads back to it.
+ * within: a loop whose bounds don't count; KC_NONE. */
+static void find_blocks(const struct planning *p, struct kc_region *region, int within)
 {
     const struct kc_flow *flow = &p->wg->flow;
     int *stack = kc_alloc(flow->n_blocks, sizeof(int));
@@ -42,8 +44,9 @@ static void find_blocks(const struct planning *p, struct kc_region *region)
             add_once(&region->exits, &region->n_exits, KC_EXIT);
         for (unsigned s = 0; s < block->n_successors; s++) {
             int to = block->successors[s];
+            bool inside = within != KC_NONE && kc_bits_get(&flow->loops[within].blocks, (size_t)to);
 
-            if (is_bound(p, to))
+            if (is_bound(p, to) && !inside)
                 add_once(&region->exits, &region->n_exits, to);
             else if (!kc_bits_get(&region->blocks, (size_t)to)) {
                 kc_bits_set(&region->blocks, (size_t)to);
@@ -106,6 +109,19 @@ static bool is_serial_region(const struct planning *p, const struct kc_region *r
     return false;
 }
 
+/* The loop behind the region's block, if few lanes run it one after the other. */
+static void add_few(const struct planning *p, struct kc_region *region)
+{
+    int loop = kc_rare_loop_behind(p->wg, region->start);
+
+    if (loop == KC_NONE)
+        return;
+    region->few = kc_alloc(1, sizeof(*region->few));
+    *region->few = (struct kc_region){.start = region->start, .masked = true, .serial = true, .diverges = true};
+    find_blocks(p, region->few, loop);
+    find_slots(p, region->few);
+}
+
 static void add_region(const struct planning *p, struct kc_phase *phase, int start)
 {
     struct kc_region *region;
@@ -114,12 +130,14 @@ static void add_region(const struct planning *p, struct kc_phase *phase, int sta
     region = &phase->regions[phase->n_regions++];
     *region = (struct kc_region){.start = start};
     region->masked = p->pseudo && p->strip->divergent_block[start];
-    find_blocks(p, region);
+    find_blocks(p, region, KC_NONE);
     region->serial = is_serial_region(p, region);
     region->diverges = p->pseudo && exits_diverge(p, region);
     find_slots(p, region);
     region->pending = kc_bits_create(p->wg->flow.n_blocks + 1);
     phase->needs_order |= region->masked || region->diverges;
+    if (region->masked)
+        add_few(p, region);
 }
 
 static unsigned order_of(const struct planning *p, size_t bound)
@@ -150,16 +168,24 @@ static bool pass_on_pending(const struct planning *p, struct kc_phase *phase, co
     return changed;
 }
 
+static void add_exits(const struct planning *p, const struct kc_region *region, struct kc_bits *pending)
+{
+    for (unsigned e = 0; e < region->n_exits; e++) {
+        int to = region->exits[e];
+
+        kc_bits_set(pending, to == KC_EXIT ? p->wg->flow.n_blocks : (size_t)to);
+    }
+}
+
 static void find_pending(const struct planning *p, struct kc_phase *phase)
 {
     bool changed = true;
 
-    for (unsigned r = 0; r < phase->n_regions; r++)
-        for (unsigned e = 0; e < phase->regions[r].n_exits; e++) {
-            int to = phase->regions[r].exits[e];
-
-            kc_bits_set(&phase->regions[r].pending, to == KC_EXIT ? p->wg->flow.n_blocks : (size_t)to);
-        }
+    for (unsigned r = 0; r < phase->n_regions; r++) {
+        add_exits(p, &phase->regions[r], &phase->regions[r].pending);
+        if (phase->regions[r].few)
+            add_exits(p, phase->regions[r].few, &phase->regions[r].pending);
+    }
     while (changed) {
         changed = false;
         for (unsigned r = 0; r < phase->n_regions; r++)
@@ -232,15 +258,22 @@ void kc_plan_create(struct kc_plan *plan, const struct kc_wg *wg, const struct k
                 add_phase(&p, plan, plan->phases[i].exits[e]);
 }
 
+static void finish_region(struct kc_region *region)
+{
+    kc_bits_free(&region->blocks);
+    kc_bits_free(&region->in);
+    kc_bits_free(&region->out);
+    kc_bits_free(&region->pending);
+    free(region->exits);
+    if (region->few)
+        finish_region(region->few);
+    free(region->few);
+}
+
 static void finish_phase(struct kc_phase *phase)
 {
-    for (unsigned r = 0; r < phase->n_regions; r++) {
-        kc_bits_free(&phase->regions[r].blocks);
-        kc_bits_free(&phase->regions[r].in);
-        kc_bits_free(&phase->regions[r].out);
-        kc_bits_free(&phase->regions[r].pending);
-        free(phase->regions[r].exits);
-    }
+    for (unsigned r = 0; r < phase->n_regions; r++)
+        finish_region(&phase->regions[r]);
     kc_bits_free(&phase->in);
     kc_bits_free(&phase->out);
     free(phase->regions);

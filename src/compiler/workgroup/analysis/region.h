@@ -34,6 +34,7 @@ struct kc_region {
     int *exits;             /* blocks, or KC_EXIT */
     struct kc_bits in, out; /* value slots that are read from, written back to the strip */
     struct kc_bits pending; /* bounds at which lanes may wait after it: by block, n_blocks is the exit */
+    struct kc_region *few;  /* what few lanes run one after the other instead (rare_loops.h); NULL: there is none */
 };
 
 struct kc_phase {

@@ -1,5 +1,5 @@
+#include "compiler/workgroup/transform/strip.h"
 #include "compiler/workgroup/analysis/combined.h"
-#include "compiler/workgroup/emit.h"
 #include "compiler/workgroup/transform/metadata.h"
 
 /*
@@ -14,7 +14,7 @@ static const struct kc_slot *slot_of(const struct kc_strip *strip, unsigned s)
     return &strip->emit->slots->slots[s];
 }
 
-static LLVMValueRef held(struct kc_strip *strip, unsigned s)
+LLVMValueRef kc_held(struct kc_strip *strip, unsigned s)
 {
     const struct kc_slot *slot = slot_of(strip, s);
 
@@ -25,8 +25,8 @@ static LLVMValueRef held(struct kc_strip *strip, unsigned s)
 
 static LLVMValueRef held_place(struct kc_strip *strip, unsigned s, LLVMValueRef lane)
 {
-    return slot_of(strip, s)->uniform ? held(strip, s)
-                                      : kc_lane_place(strip, held(strip, s), slot_of(strip, s)->type, lane);
+    return slot_of(strip, s)->uniform ? kc_held(strip, s)
+                                      : kc_lane_place(strip, kc_held(strip, s), slot_of(strip, s)->type, lane);
 }
 
 /* Marks an access to a value in scratch that lives across barriers. */
@@ -46,7 +46,7 @@ static void take_uniform(struct kc_strip *strip, unsigned s)
     if (!emit->places[s].group)
         value =
             kept(strip, LLVMBuildLoad2(b, slot_of(strip, s)->type, kc_scratch_place(emit, s, strip->item, NULL), ""));
-    LLVMBuildStore(b, value, held(strip, s));
+    LLVMBuildStore(b, value, kc_held(strip, s));
 }
 
 static void take_lane(struct kc_strip *strip, unsigned s, LLVMValueRef lane)
@@ -135,7 +135,7 @@ static void give_all(struct kc_strip *strip)
 
 /* Work variables that are set before a lane reads them are marked undefined at its start: otherwise the last lane's
  * value would seem to reach the next lane. */
-static void begin_work(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane)
+void kc_begin_work(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane)
 {
     struct kc_emit *emit = strip->emit;
     LLVMBuilderRef b = emit->wg->builder;
@@ -154,7 +154,7 @@ static void begin_work(struct kc_strip *strip, const struct kc_region *region, L
     }
 }
 
-static void end_work(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane)
+void kc_end_work(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane)
 {
     struct kc_emit *emit = strip->emit;
     LLVMBuilderRef b = emit->wg->builder;
@@ -276,7 +276,7 @@ static void keep_uniform(struct kc_strip *strip, const struct kc_region *region)
         for (unsigned n = 0; n < flow->n_blocks; n++)
             written |= kc_bits_get(&region->blocks, n) && kc_bits_get(&emit->slots->writes[n], s);
         if (written && slot_of(strip, s)->uniform && !slot_of(strip, s)->counter)
-            LLVMBuildStore(b, LLVMBuildLoad2(b, slot_of(strip, s)->type, emit->places[s].work, ""), held(strip, s));
+            LLVMBuildStore(b, LLVMBuildLoad2(b, slot_of(strip, s)->type, emit->places[s].work, ""), kc_held(strip, s));
     }
 }
 
@@ -320,9 +320,9 @@ static void count_block(struct kc_strip *strip, struct kc_map *values, LLVMBasic
             continue;
         if (load)
             kc_map_set_pointer(values, i,
-                               LLVMBuildLoad2(emit->wg->builder, LLVMTypeOf(i), held(strip, (unsigned)s), ""));
+                               LLVMBuildLoad2(emit->wg->builder, LLVMTypeOf(i), kc_held(strip, (unsigned)s), ""));
         else if (slot_of(strip, (unsigned)s)->counter)
-            LLVMBuildStore(emit->wg->builder, count(strip, values, LLVMGetOperand(i, 0)), held(strip, (unsigned)s));
+            LLVMBuildStore(emit->wg->builder, count(strip, values, LLVMGetOperand(i, 0)), kc_held(strip, (unsigned)s));
     }
 }
 
@@ -391,7 +391,7 @@ static void end_combined(struct kc_strip *strip, const struct kc_region *region)
 
         if (s != KC_NONE && slot_of(strip, (unsigned)s)->uniform)
             kc_map_set_pointer(&values, i,
-                               LLVMBuildLoad2(emit->wg->builder, LLVMTypeOf(i), held(strip, (unsigned)s), ""));
+                               LLVMBuildLoad2(emit->wg->builder, LLVMTypeOf(i), kc_held(strip, (unsigned)s), ""));
     }
     place = count(strip, &values, LLVMGetOperand(strip->combined, 0));
     operation = LLVMInstructionClone(strip->combined);
@@ -464,31 +464,80 @@ static void go_on(struct kc_strip *strip, const struct kc_region *region, const 
         go_together(strip, ways);
 }
 
-static void emit_region(struct kc_strip *strip, const struct kc_region *region)
+/* As with all lanes, but whether any lane waits somewhere is seen by the lanes' numbers. */
+static void go_by_order(struct kc_strip *strip, const struct ways *ways)
 {
     struct kc_emit *emit = strip->emit;
     LLVMBuilderRef b = emit->wg->builder;
+
+    if (ways->n == 0) {
+        LLVMBuildUnreachable(b);
+        return;
+    }
+    for (unsigned w = 0; w + 1 < ways->n; w++) {
+        LLVMValueRef any = LLVMBuildICmp(b, LLVMIntNE, kc_waiting(strip, ways->bounds[w]), kc_i32(emit->wg, 0), "");
+        LLVMBasicBlockRef later = kc_new_block(emit, "");
+
+        LLVMBuildCondBr(b, any, block_of_bound(strip, ways->bounds[w]), later);
+        LLVMPositionBuilderAtEnd(b, later);
+    }
+    LLVMBuildBr(b, block_of_bound(strip, ways->bounds[ways->n - 1]));
+}
+
+/* Where few lanes wait at the region's bound they run another one instead, one after the other. */
+static void emit_few(struct kc_strip *strip, const struct kc_region *region, const struct ways *ways)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMBasicBlockRef few = kc_new_block(emit, ""), many = kc_new_block(emit, "");
+    LLVMValueRef waiting = kc_waiting(strip, region->start);
+
+    LLVMBuildCondBr(b, kc_are_few(strip, waiting), few, many);
+    LLVMPositionBuilderAtEnd(b, few);
+    kc_run_one_by_one(strip, region->few, waiting);
+    go_by_order(strip, ways);
+    LLVMPositionBuilderAtEnd(b, many);
+}
+
+static void emit_lanes(struct kc_strip *strip, const struct kc_region *region, const struct ways *ways)
+{
+    struct kc_emit *emit = strip->emit;
     LLVMBasicBlockRef end = kc_new_block(emit, "");
     struct kc_lanes lanes = {.serial = region->serial};
-    struct ways ways;
 
-    ways_begin(strip, region, &ways);
     lanes.serial |= !begin_combined(strip, region);
     kc_lanes_begin(strip, &lanes, "region");
-    begin_work(strip, region, lanes.index);
+    kc_begin_work(strip, region, lanes.index);
     if (region->masked)
         enter_masked(strip, region, lanes.index, end);
     kc_emit_lane(strip, region, lanes.index, end);
-    LLVMPositionBuilderAtEnd(b, end);
-    end_work(strip, region, lanes.index);
-    note_order(strip, region, &ways, lanes.index);
+    LLVMPositionBuilderAtEnd(emit->wg->builder, end);
+    kc_end_work(strip, region, lanes.index);
+    note_order(strip, region, ways, lanes.index);
     kc_lanes_end(strip, &lanes);
     end_combined(strip, region);
+}
+
+static void emit_region(struct kc_strip *strip, const struct kc_region *region)
+{
+    bool one_by_one = strip->lanes > 1 && region->masked && region->serial;
+    struct ways ways;
+
+    ways_begin(strip, region, &ways);
+    if (strip->lanes > 1 && region->few)
+        emit_few(strip, region, &ways);
+    if (one_by_one)
+        kc_run_one_by_one(strip, region, kc_waiting(strip, region->start));
+    else
+        emit_lanes(strip, region, &ways);
     if (strip->lanes > 1) {
         keep_uniform(strip, region);
         keep_counters(strip, region);
     }
-    go_on(strip, region, &ways);
+    if (one_by_one)
+        go_by_order(strip, &ways);
+    else
+        go_on(strip, region, &ways);
     ways_end(&ways);
 }
 
