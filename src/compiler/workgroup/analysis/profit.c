@@ -1,6 +1,7 @@
 #include "compiler/workgroup/analysis/profit.h"
 
 #include "compiler/support/llvm.h"
+#include "compiler/workgroup/analysis/rare_loops.h"
 #include "compiler/workgroup/analysis/serial.h"
 #include "compiler/workgroup/analysis/waits.h"
 
@@ -223,12 +224,37 @@ static LLVMValueRef find_call(const struct kc_wg *wg)
 
 /* ---- Long chains ------------------------------------------------------------------------------------------------- */
 
-/* Chains shorter than this end before their latency matters: the processor runs the next strip meanwhile. Longer ones
- * than the maximum need more registers than two strips have. */
+/* Chains shorter than this end before their latency matters, unless they are in loops: the processor runs the next
+ * strip meanwhile. Longer ones than the maximum need more registers than two strips have. */
 #define LEAST_OF_PAIRS 100u
 #define MOST_OF_PAIRS  500u
 
-bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots)
+/* Do all lanes make the same rounds of loops that they all come to, and do their values fit in registers twice wherever
+ * a loop begins? */
+static bool is_even(const struct kc_wg *wg, const struct kc_slots *slots, const struct kc_plan *wide, unsigned carried)
+{
+    const struct kc_phase *phase = &wide->phases[0];
+
+    for (unsigned r = 0; r < phase->n_regions; r++)
+        if (phase->regions[r].serial && !phase->regions[r].masked)
+            return false;
+    for (unsigned l = 0; l < wg->flow.n_loops; l++) {
+        const struct kc_region *head = kc_region_at(phase, wg->flow.loops[l].header);
+        unsigned n = 0;
+
+        if (kc_is_rare_loop(wg, (int)l))
+            continue;
+        if (!head || head->masked)
+            return false;
+        for (unsigned s = 0; s < slots->n; s++)
+            n += kc_bits_get(&slots->live[wg->flow.loops[l].header], s) && !slots->slots[s].uniform;
+        if (n > carried)
+            return false;
+    }
+    return true;
+}
+
+bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots, const struct kc_plan *wide, unsigned carried)
 {
     unsigned n = 0, work = 0;
 
@@ -242,7 +268,9 @@ bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots)
             n++;
             work += is_work(i);
         }
-    return wg->flow.n_loops == 0 && n >= LEAST_OF_PAIRS && n <= MOST_OF_PAIRS && 2 * work >= n;
+    if (wg->flow.n_loops)
+        return n <= MOST_OF_PAIRS && is_even(wg, slots, wide, carried);
+    return n >= LEAST_OF_PAIRS && n <= MOST_OF_PAIRS && 2 * work >= n;
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */

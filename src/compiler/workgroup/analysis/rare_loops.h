@@ -20,4 +20,7 @@ bool kc_part_rare_loops(struct kc_wg *wg, const struct kc_uniform *strip, unsign
 /* The loop before which the block stands; KC_NONE: none of these. */
 int kc_rare_loop_behind(const struct kc_wg *wg, int block);
 
+/* Is it one of these, or inside one? */
+bool kc_is_rare_loop(const struct kc_wg *wg, int loop);
+
 #endif
