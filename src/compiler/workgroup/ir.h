@@ -15,6 +15,7 @@
  *   analysis/profit.c     does it pay to run several work-items at once, everywhere, or in some loops not?
  *   analysis/serial.c     atomic operations, calls and such loops become parts that lanes run one after the other
  *   analysis/rare_loops.c which loops do lanes run one after the other where few lanes come to them?
+ *   transform/divisions.c divisions of whole numbers are made of those of floats
  *   transform/widen.c     consecutive indices computed in int are computed in 64 bits
  *   analysis/bounds.c     where regions begin: after barriers ("real" bounds) and, for the vectoriser, at loops and
  *                         uniform branches ("pseudo" bounds)

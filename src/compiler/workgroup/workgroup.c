@@ -9,6 +9,7 @@
 #include "compiler/workgroup/analysis/rare_loops.h"
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/emit.h"
+#include "compiler/workgroup/transform/divisions.h"
 #include "compiler/workgroup/transform/either.h"
 #include "compiler/workgroup/transform/metadata.h"
 #include "compiler/workgroup/transform/shape.h"
@@ -116,6 +117,14 @@ static bool emit(struct kc_emit *e, struct kc_wg_output *output, char **why)
     return true;
 }
 
+/* Four doubles at once (SSE2) take as long as four divisions. Without AVX-512's conversions of 64 bits they take
+ * longer.
+ */
+static bool divide(struct kc_wg *wg, const struct kc_uniform *strip, LLVMTargetMachineRef machine)
+{
+    return kc_lanes(machine) > 4 && kc_divide_by_floats(wg, strip, kc_has_feature(machine, "avx512dq"));
+}
+
 /* Takes the shaped copy through the steps. */
 static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc_form form, struct kc_wg_output *output,
                       char **why)
@@ -137,7 +146,7 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc
         kc_uniform_finish(&strip);
         kc_uniform_create(&strip, wg, KC_STRIP);
     }
-    if (e.lanes > 1 && kc_part_rare_loops(wg, &strip, e.lanes)) {
+    if (e.lanes > 1 && (divide(wg, &strip, input->machine) | kc_part_rare_loops(wg, &strip, e.lanes))) {
         kc_uniform_finish(&strip);
         kc_uniform_create(&strip, wg, KC_STRIP);
     }
