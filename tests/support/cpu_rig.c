@@ -25,6 +25,20 @@ static void bring_handlers_back(void)
         sigaction(faults[i], &drivers[i], NULL);
 }
 
+/* By hand, without the variables that ctest sets, the loader's first platform may be another. */
+static bool is_ours(cl_platform_id platform)
+{
+    char name[64] = "";
+
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(name), name, NULL);
+    if (strcmp(name, "Tesela") == 0)
+        return true;
+    fprintf(stderr,
+            "The first platform is \"%s\", and this tests Tesela: OCL_ICD_VENDORS=BUILD/icd makes it the first.\n",
+            name);
+    return false;
+}
+
 int cpu_rig_setup(void **state)
 {
     struct cpu_rig *rig = calloc(1, sizeof(*rig));
@@ -32,6 +46,10 @@ int cpu_rig_setup(void **state)
     cl_int error;
 
     assert_int_equal(clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
+    if (!is_ours(platform)) {
+        free(rig);
+        return -1;
+    }
     assert_int_equal(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &rig->device, NULL), CL_SUCCESS);
     rig->context = clCreateContext(NULL, 1, &rig->device, NULL, NULL, &error);
     assert_int_equal(error, CL_SUCCESS);
@@ -46,6 +64,8 @@ int cpu_rig_teardown(void **state)
 {
     struct cpu_rig *rig = *state;
 
+    if (!rig) /* the setup failed */
+        return 0;
     clReleaseCommandQueue(rig->queue);
     clReleaseContext(rig->context);
     free(rig);
