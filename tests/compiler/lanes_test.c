@@ -30,6 +30,12 @@ static const struct {
     {"kernel void k7(global volatile int *o, global int *p) { if (get_local_id(0) == 3) o[0] = 1; while (!o[0]) {}"
      " p[get_global_id(0)] = 5; }",
      "runs item by item, as work-items wait for each other"},
+    {"kernel void k8(global uint *o) { local uint c[64]; uint l = get_local_id(0), n = get_local_size(0);"
+     " for (uint i = l; i < 64; i += n) c[i] = 0; barrier(CLK_LOCAL_MEM_FENCE); c[l] = o[get_global_id(0)];"
+     " barrier(CLK_LOCAL_MEM_FENCE); for (uint step = get_local_size(0) / 2; step; step /= 2) {"
+     " if (l < step) c[l] += c[l + step]; barrier(CLK_LOCAL_MEM_FENCE); } if (l == 0) o[get_group_id(0)] = c[0]; }",
+     NULL},
+    {"kernel void k9(global uint *o) { atomic_add(o, o[get_global_id(0)]); }", NULL},
 };
 
 #define N (sizeof(kernels) / sizeof(kernels[0]))

@@ -152,6 +152,33 @@ static void split_at_barriers(struct kc_wg *wg)
     }
 }
 
+static LLVMValueRef first_behind_variables(LLVMBasicBlockRef block)
+{
+    LLVMValueRef i = LLVMGetFirstInstruction(block);
+
+    while (LLVMIsAAllocaInst(i))
+        i = LLVMGetNextInstruction(i);
+    return i;
+}
+
+/* Sizes and ids are asked for once, at the beginning. LLVM would make one value of what is asked for on several ways,
+ * some of which not all work-items take: the value would no longer be seen to be the same for all. */
+static void ask_first(struct kc_wg *wg)
+{
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(wg->function);
+    LLVMValueRef first = first_behind_variables(entry), next;
+
+    for (LLVMBasicBlockRef b = LLVMGetNextBasicBlock(entry); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            if (!kc_is_query(kc_call_of(i)) || (LLVMGetNumArgOperands(i) && !LLVMIsAConstant(LLVMGetOperand(i, 0))))
+                continue;
+            LLVMInstructionRemoveFromParent(i);
+            LLVMPositionBuilderBefore(wg->builder, first);
+            LLVMInsertIntoBuilder(wg->builder, i);
+        }
+}
+
 /* ---- Passes ------------------------------------------------------------------------------------------------------ */
 
 /* With optnone, passes skip all functions but ours. */
@@ -181,6 +208,7 @@ bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, enum kc_form form,
     return_where_unreachable(wg);
     kc_wg_stop_endless(wg->builder, wg->function);
     copy_parameters(wg);
+    ask_first(wg);
     if (form == KC_FORM_LANES)
         kc_split_elements(wg);
     freeze_others(wg, true);
