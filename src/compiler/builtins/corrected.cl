@@ -220,64 +220,15 @@ VECTORS_2(float, float, nextafter)
 #include "modulo.h"
 
 /* Of a positive number, from 1 on; less for a subnormal one. */
-static inline int exponent_of(float x)
+static inline int OVERLOADABLE exponent_of(float x)
 {
     return x < FLT_MIN ? (int)(as_uint(x * 0x1p24f) >> 23) - 24 : (int)(as_uint(x) >> 23);
 }
 
-/* x modulo y, both positive, exactly; *quotient: its lowest bits. Of a quotient that isn't small a loop computes 19 bits at
- * a time, from the highest on, by y times powers of two. Work-items skip it together if none needs it. */
-static inline float modulo(float x, float y, uint *quotient)
-{
-    uint q = 0, more;
-
-    while (x >= y * NEAR && x < INFINITY && y > 0) {
-        int n = exponent_of(x) - exponent_of(y) - 19;
-
-        x = near_modulo(x, ldexp(y, n), &more);
-        q += n < 32 ? more << n : 0;
-    }
-    x = near_modulo(x, y, &more);
-    *quotient = q + more;
-    return x;
-}
-
-/* What isn't a number where x is not finite, y is zero, or one isn't a number; x where y is infinite. */
-static inline float known_remainder(float x, float y, float remainder)
-{
-    bool known = fabs(x) < INFINITY && fabs(y) > 0;
-
-    return !known ? (float)NAN : isinf(y) ? x : remainder;
-}
-
-/* The remainder of x / y nearest to zero, of two such the one with the even quotient; *bits: the quotient's last seven
- * bits, signed. */
-static inline float nearest_remainder(float x, float y, int *bits)
-{
-    uint quotient;
-    float ay = fabs(y), r = modulo(fabs(x), ay, &quotient);
-    bool more = r > ay - r || (r == ay - r && quotient & 1), known = fabs(x) < INFINITY && ay > 0 && ay < INFINITY;
-
-    r = more ? r - ay : r;
-    quotient = known ? (quotient + more) & 0x7f : 0;
-    *bits = signbit(x) != signbit(y) ? -(int)quotient : (int)quotient;
-    r = r == 0 ? 0 : r;
-    return known_remainder(x, y, signbit(x) ? -r : r);
-}
-
-float OVERLOADABLE fmod(float x, float y)
-{
-    uint quotient;
-
-    return known_remainder(x, y, copysign(modulo(fabs(x), fabs(y), &quotient), x));
-}
-
-float OVERLOADABLE remainder(float x, float y)
-{
-    int bits;
-
-    return nearest_remainder(x, y, &bits);
-}
+#define T           float
+#define STEP        19
+#define SCALE(Y, N) ldexp(Y, N)
+#include "remainders.h"
 
 VECTORS_2(float, float, fmod)
 VECTORS_2(float, float, remainder)

@@ -6,7 +6,7 @@
 
 /* x modulo y, both positive and finite, where the quotient is below NEAR; *quotient: it. The computed quotient is
  * enlarged, by so much that it is right or one too large; therefore the rest is exact. */
-static inline float near_modulo(float x, float y, uint *quotient)
+static inline float OVERLOADABLE near_modulo(float x, float y, uint *quotient)
 {
     float q = trunc(QUOTIENT(x, y) * 1.00000048f), r = fma(-q, y, x);
 

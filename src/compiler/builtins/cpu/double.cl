@@ -214,26 +214,50 @@ double OVERLOADABLE log10(double x)
     return or_none(product + low, x);
 }
 
+/* What x lost in y = 1 + x */
+static double lost_in(double y, double x)
+{
+    double of_x = y - 1;
+
+    return (1 - (y - of_x)) + (x - of_x);
+}
+
+/* log(y + lost), lost a small part of y */
+static double log_of_sum(double y, double lost)
+{
+    double rest, sum = log_sum(y, &rest);
+
+    return or_none(sum + (rest + lost / y), y);
+}
+
 double OVERLOADABLE log1p(double x)
 {
-    double y = 1 + x, of_x = y - 1, lost = (1 - (y - of_x)) + (x - of_x), rest, sum = log_sum(y, &rest);
-    double log_y = or_none(sum + (rest + lost / y), y);
+    double y = 1 + x, log_y = log_of_sum(y, lost_in(y, x));
 
     return fabs(x) < 5e-17 || y == INF ? x : log_y;
 }
 
+/* log(1 + x), or log(2 a) for a beyond 1e9 */
+static double log_near_or_far(double x, double a)
+{
+    bool far = a >= 1e9;
+    double y = far ? a : 1 + x, log_y = log_of_sum(y, far ? 0 : lost_in(y, x));
+
+    return log_y + (far ? LN2 : 0);
+}
+
 double OVERLOADABLE asinh(double x)
 {
-    double a = fabs(x), near = log1p(a + a * a / (1 + sqrt(fma(a, a, 1.0)))), far = log(a) + LN2;
+    double a = fabs(x), t = a + a * a / (1 + sqrt(fma(a, a, 1.0))), log_a = log_near_or_far(t, a);
 
-    return copysign(a < 1e9 ? near : far, x);
+    return copysign(a < 5e-17 || isnan(x) ? a : log_a, x);
 }
 
 double OVERLOADABLE acosh(double x)
 {
-    double t = x - 1, near = log1p(t + sqrt(t * (t + 2))), far = log(x) + LN2;
+    double t = x - 1, y = t + sqrt(t * (t + 2)), log_x = log_near_or_far(y, x);
 
-    return x < 1 ? NONE : x < 1e9 ? near : far;
+    return x < 1 ? NONE : y < 5e-17 ? y : log_x;
 }
 
 double OVERLOADABLE atanh(double x)
@@ -257,6 +281,32 @@ static double power_of_size(double x, double y, double y_rest)
 #define T          double
 #define REST(N, Y) 0
 #include "powers.h"
+#undef T
+
+/* ---- Remainders -------------------------------------------------------------------------------------------------- */
+
+/* As for floats (../modulo.h): the quotient is right or one too large. */
+static double OVERLOADABLE near_modulo(double x, double y, uint *quotient)
+{
+    double q = trunc(x / y * 1.0000000000000007), r = fma(-q, y, x);
+
+    *quotient = (uint)(long)q - (r < 0);
+    return r < 0 ? r + y : r;
+}
+
+/* Of a positive number, from 1 on; less for a subnormal one. */
+static int OVERLOADABLE exponent_of(double x)
+{
+    bool small = x < 2.2250738585072014e-308;
+
+    return (int)(as_long(small ? x * 18014398509481984.0 : x) >> 52) - (small ? 54 : 0);
+}
+
+#define T           double
+#define NEAR        0x1p50
+#define STEP        49
+#define SCALE(Y, N) scaled(scaled(Y, (N) / 2), (N) - (N) / 2)
+#include "../remainders.h"
 
 /* ---- Angles ------------------------------------------------------------------------------------------------------ */
 
@@ -559,5 +609,11 @@ EACH_SIZE(SIZE_1, double)
 EACH_SIZE(SIZE_2, double)
 #undef NAME
 #define NAME atan2pi
+EACH_SIZE(SIZE_2, double)
+#undef NAME
+#define NAME fmod
+EACH_SIZE(SIZE_2, double)
+#undef NAME
+#define NAME remainder
 EACH_SIZE(SIZE_2, double)
 #undef NAME

@@ -24,13 +24,29 @@ T OVERLOADABLE powr(T x, T y)
     return is_known ? power : (T)NAN;
 }
 
+/* x^n for |n| < 8 by products of doubles, which x^7 of floats fits; of doubles they are wrong by 7 ulps at most. */
+static inline T small_power(T x, int n)
+{
+    uint m = abs(n);
+    double factor = n < 0 ? 1 / (double)x : (double)x, square = factor * factor, fourth = square * square;
+    double odd = m & 1 ? factor : 1, even = m & 2 ? square : 1;
+
+    return (T)(odd * even * (m & 4 ? fourth : 1));
+}
+
+/* Work-items skip the loop together if all exponents are small; nobody goes round twice. */
 T OVERLOADABLE pown(T x, int n)
 {
-    T y = (T)n, power = power_of_size(x, y, REST(n, y));
+    bool far = abs(n) >= 8;
+    T power = far ? (T)NAN : small_power(x, n);
 
-    power = n & 1 ? copysign(power, x) : power;
-    power = isnan(x) ? x : power;
-    return n == 0 ? 1 : power;
+    while (far && isnan(power) && !isnan(x)) {
+        T y = (T)n;
+
+        power = power_of_size(x, y, REST(n, y));
+        power = n & 1 ? copysign(power, x) : power;
+    }
+    return power;
 }
 
 T OVERLOADABLE rootn(T x, int n)
