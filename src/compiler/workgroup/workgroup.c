@@ -160,7 +160,7 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc
     e.bounds = &bounds;
     e.wide = e.lanes > 1 ? &wide : NULL;
     e.pairs = e.lanes >= PAIRED_LANES && e.lanes == kc_lanes(input->machine) &&
-              kc_is_chain(wg, &slots, &wide, has_masks(input->machine) ? 8 : 4);
+              kc_is_chain(wg, &slots, &wide, has_masks(input->machine) ? 12 : 5);
     e.narrow = &narrow;
     done = emit(&e, output, why);
     kc_plan_finish(&wide);

@@ -229,7 +229,7 @@ static LLVMValueRef find_call(const struct kc_wg *wg)
 #define LEAST_OF_PAIRS 100u
 #define MOST_OF_PAIRS  500u
 
-/* Do all lanes make the same rounds of loops that they all come to, and do their values fit in registers twice wherever
+/* Do lanes run side by side, and do their values fit in registers twice wherever
  * a loop begins? */
 static bool is_even(const struct kc_wg *wg, const struct kc_slots *slots, const struct kc_plan *wide, unsigned carried)
 {
@@ -244,7 +244,7 @@ static bool is_even(const struct kc_wg *wg, const struct kc_slots *slots, const 
 
         if (kc_is_rare_loop(wg, (int)l))
             continue;
-        if (!head || head->masked)
+        if (!head)
             return false;
         for (unsigned s = 0; s < slots->n; s++)
             n += kc_bits_get(&slots->live[wg->flow.loops[l].header], s) && !slots->slots[s].uniform;
