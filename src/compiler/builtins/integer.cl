@@ -1,6 +1,7 @@
 /*
  * mad_hi, ctz, abs_diff, and smoothstep with scalar edges; sub_sat of int and long, mad_sat of long, mad24 of int, in
- * which libclc takes 0 - INT_MIN and products with 0 for overflows, and wraps where it must not.
+ * which libclc takes 0 - INT_MIN and products with 0 for overflows, and wraps where it must not; mad_sat of int and uint
+ * in 64 bits, for vectors of work-items.
  */
 #include "common.h"
 
@@ -111,6 +112,21 @@ ABS_DIFF_ALL(ulong, ulong)
 SUB_SAT(int, uint, INT_MIN, INT_MAX)
 SUB_SAT(long, ulong, LONG_MIN, LONG_MAX)
 
+/* Product and sum fit in 64 bits. */
+int OVERLOADABLE mad_sat(int a, int b, int c)
+{
+    long sum = (long)a * b + c;
+
+    return (int)(sum > INT_MAX ? INT_MAX : sum < INT_MIN ? INT_MIN : sum);
+}
+
+uint OVERLOADABLE mad_sat(uint a, uint b, uint c)
+{
+    ulong sum = (ulong)a * b + c;
+
+    return (uint)(sum > UINT_MAX ? UINT_MAX : sum);
+}
+
 /* Product and sum have 128 bits. */
 long OVERLOADABLE mad_sat(long a, long b, long c)
 {
@@ -147,5 +163,7 @@ int OVERLOADABLE mad24(int a, int b, int c)
     }
 EACH_SIZE(SUB_SAT_SIZE, int)
 EACH_SIZE(SUB_SAT_SIZE, long)
+EACH_SIZE(MAD_SAT_SIZE, int)
+EACH_SIZE(MAD_SAT_SIZE, uint)
 EACH_SIZE(MAD_SAT_SIZE, long)
 EACH_SIZE(MAD24_SIZE, int)
