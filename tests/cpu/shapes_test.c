@@ -105,6 +105,9 @@ static const char source[] =
     "    v += p[2] + (uint)(t >> 7) + c; } else if (v % 19 == 4) { uint k = 0; while (k < 99 && mix(k + v) % 31) k++;\n"
     "    v += k; } } o[i] = v; }\n"
 
+    "KERNEL(shared_quotients) { IDS uint v = a[i]; if (v % 5 == 1) { if (v & 8) v = a[h % (w % 61 + 1) + 5]; }\n"
+    "    else if (v % 7 == 2) v += a[(9000000000ul + w) % (h + 7ul)]; o[i] = v; }\n"
+
     /* dimension 1 */
     "KERNEL(columns) { IDS if (x < w && y < h) o[x * h + y] = mix(a[x * h + y]); }\n"
     "KERNEL(transposes) { IDS o[x * h + y] = a[i] + 1; }\n"
@@ -461,6 +464,17 @@ static void rarely_in_turns(const struct item *at)
     right[at->i] = v;
 }
 
+static void shared_quotients(const struct item *at)
+{
+    uint32_t v = a[at->i];
+
+    if (v % 5 == 1)
+        v = v & 8 ? a[H % (W % 61 + 1) + 5] : v;
+    else if (v % 7 == 2)
+        v += a[(UINT64_C(9000000000) + W) % (H + 7)];
+    right[at->i] = v;
+}
+
 static void copied(const struct item *at)
 {
     uint32_t s = a[at->i];
@@ -606,6 +620,7 @@ static const struct {
     {"sparse_in_turns", sparse_in_turns, false},
     {"rarely_in_a_loop", rarely_in_a_loop, false},
     {"rarely_in_turns", rarely_in_turns, false},
+    {"shared_quotients", shared_quotients, false},
     {"copied", copied, false},
     {"columns", columns, false},
     {"transposes", transposes, false},

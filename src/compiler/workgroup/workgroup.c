@@ -122,7 +122,9 @@ static bool emit(struct kc_emit *e, struct kc_wg_output *output, char **why)
  */
 static bool divide(struct kc_wg *wg, const struct kc_uniform *strip, LLVMTargetMachineRef machine)
 {
-    return kc_lanes(machine) > 4 && kc_divide_by_floats(wg, strip, kc_has_feature(machine, "avx512dq"));
+    enum kc_divided which = kc_lanes(machine) > 4 ? KC_DIVIDED_SHORT : KC_DIVIDED_NONE;
+
+    return kc_divide_by_floats(wg, strip, kc_has_feature(machine, "avx512dq") ? KC_DIVIDED_ALL : which);
 }
 
 /* Takes the shaped copy through the steps. */

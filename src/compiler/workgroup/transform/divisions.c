@@ -115,10 +115,21 @@ static void replace(struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueR
     LLVMInstructionEraseFromParent(i);
 }
 
-static bool is_division(const struct kc_uniform *strip, LLVMValueRef i, bool longs)
+/* Where not all lanes come, LLVM's vectoriser (19) computes a quotient that lanes have in common for the first
+ * lane, if that comes: all such have to go. */
+static bool is_chosen(const struct kc_uniform *strip, unsigned block, LLVMValueRef i, enum kc_divided which)
 {
-    unsigned bits;
+    unsigned bits = LLVMGetIntTypeWidth(LLVMTypeOf(i));
 
+    if (bits > 32 && bits != 64)
+        return false;
+    if (!kc_varies(strip, i))
+        return strip->divergent_block[block];
+    return which == KC_DIVIDED_ALL || (which == KC_DIVIDED_SHORT && bits <= 32);
+}
+
+static bool is_division(LLVMValueRef i)
+{
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMUDiv:
     case LLVMSDiv:
@@ -128,13 +139,10 @@ static bool is_division(const struct kc_uniform *strip, LLVMValueRef i, bool lon
     default:
         return false;
     }
-    if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMIntegerTypeKind || LLVMIsAConstant(LLVMGetOperand(i, 1)))
-        return false;
-    bits = LLVMGetIntTypeWidth(LLVMTypeOf(i));
-    return kc_varies(strip, i) && (bits <= 32 || (bits == 64 && longs));
+    return LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMIntegerTypeKind && !LLVMIsAConstant(LLVMGetOperand(i, 1));
 }
 
-bool kc_divide_by_floats(struct kc_wg *wg, const struct kc_uniform *strip, bool longs)
+bool kc_divide_by_floats(struct kc_wg *wg, const struct kc_uniform *strip, enum kc_divided which)
 {
     bool any = false;
 
@@ -143,7 +151,7 @@ bool kc_divide_by_floats(struct kc_wg *wg, const struct kc_uniform *strip, bool 
 
         for (LLVMValueRef i = LLVMGetFirstInstruction(wg->flow.blocks[b].block); i; i = next) {
             next = LLVMGetNextInstruction(i);
-            if (!is_division(strip, i, longs))
+            if (!is_division(i) || !is_chosen(strip, b, i, which))
                 continue;
             replace(wg, strip, i);
             any = true;

@@ -7,9 +7,12 @@
 
 #include "compiler/workgroup/analysis/uniform.h"
 
-/* Replaces quotients and remainders that differ between lanes, of up to 32 bits, and of 64 if `longs`. Divisors aren't
- * zero, and quotients fit (shape.c). strip: of the level KC_STRIP; it doesn't know the new instructions. True: there
- * were any. */
-bool kc_divide_by_floats(struct kc_wg *wg, const struct kc_uniform *strip, bool longs);
+/* Of those that differ between lanes: none, those of up to 32 bits, or those of 64, too. */
+enum kc_divided { KC_DIVIDED_NONE, KC_DIVIDED_SHORT, KC_DIVIDED_ALL };
+
+/* Replaces these quotients and remainders, and in any case those that lanes have in common where not all of them come.
+ * Divisors aren't zero, and quotients fit (shape.c). strip: of the level KC_STRIP; it doesn't know the new
+ * instructions. True: there were any. */
+bool kc_divide_by_floats(struct kc_wg *wg, const struct kc_uniform *strip, enum kc_divided which);
 
 #endif
