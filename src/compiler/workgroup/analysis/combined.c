@@ -50,7 +50,9 @@ static LLVMValueRef neutral(LLVMAtomicRMWBinOp operation, LLVMTypeRef type)
 
 LLVMValueRef kc_neutral(LLVMValueRef i)
 {
-    return neutral(LLVMGetAtomicRMWBinOp(i), LLVMTypeOf(i));
+    bool whole = LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMIntegerTypeKind;
+
+    return whole ? neutral(LLVMGetAtomicRMWBinOp(i), LLVMTypeOf(i)) : NULL;
 }
 
 static LLVMValueRef chosen(LLVMBuilderRef b, LLVMIntPredicate by, LLVMValueRef sum, LLVMValueRef operand)

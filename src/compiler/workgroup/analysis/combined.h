@@ -20,7 +20,7 @@ bool kc_is_combined(LLVMValueRef instruction);
 /* The marked instruction that is alone at the beginning of a block (serial.h sees to that); NULL: there is none. */
 LLVMValueRef kc_find_combined(LLVMBasicBlockRef block);
 
-/* What changes nothing for the operation, and what joins two operands of it; the builder is where the latter goes. */
+/* What changes nothing for the operation (NULL: its operands can't be joined), and what joins two operands of it. */
 LLVMValueRef kc_neutral(LLVMValueRef combined);
 LLVMValueRef kc_combine(LLVMBuilderRef b, LLVMValueRef combined, LLVMValueRef sum, LLVMValueRef operand);
 

@@ -1,3 +1,4 @@
+#include "compiler/workgroup/analysis/combined.h"
 #include "compiler/workgroup/cleanup/passes.h"
 
 #include <stdbool.h>
@@ -62,32 +63,18 @@ void kc_wg_place_atomics(LLVMBuilderRef b, LLVMValueRef function)
 
 /* ---- Replacement ------------------------------------------------------------------------------------------------ */
 
-/* The operation's new value; NULL: the old one stays. */
-static LLVMValueRef compute(LLVMBuilderRef b, LLVMAtomicRMWBinOp operation, LLVMValueRef old, LLVMValueRef operand)
+/* The operation's new value; NULL: not known. */
+static LLVMValueRef compute(LLVMBuilderRef b, LLVMValueRef atomic, LLVMValueRef old)
 {
-    switch (operation) {
+    LLVMValueRef operand = LLVMGetOperand(atomic, 1);
+
+    switch (LLVMGetAtomicRMWBinOp(atomic)) {
     case LLVMAtomicRMWBinOpXchg:
         return operand;
-    case LLVMAtomicRMWBinOpAdd:
-        return LLVMBuildAdd(b, old, operand, "");
     case LLVMAtomicRMWBinOpSub:
         return LLVMBuildSub(b, old, operand, "");
-    case LLVMAtomicRMWBinOpAnd:
-        return LLVMBuildAnd(b, old, operand, "");
-    case LLVMAtomicRMWBinOpOr:
-        return LLVMBuildOr(b, old, operand, "");
-    case LLVMAtomicRMWBinOpXor:
-        return LLVMBuildXor(b, old, operand, "");
-    case LLVMAtomicRMWBinOpMax:
-        return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSGT, old, operand, ""), old, operand, "");
-    case LLVMAtomicRMWBinOpMin:
-        return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, old, operand, ""), old, operand, "");
-    case LLVMAtomicRMWBinOpUMax:
-        return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntUGT, old, operand, ""), old, operand, "");
-    case LLVMAtomicRMWBinOpUMin:
-        return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntULT, old, operand, ""), old, operand, "");
     default:
-        return NULL;
+        return kc_neutral(atomic) ? kc_combine(b, atomic, old, operand) : NULL;
     }
 }
 
@@ -98,7 +85,7 @@ static void take_apart(LLVMBuilderRef b, LLVMValueRef atomic)
 
     LLVMPositionBuilderBefore(b, atomic);
     old = LLVMBuildLoad2(b, LLVMTypeOf(atomic), place, "");
-    now = compute(b, LLVMGetAtomicRMWBinOp(atomic), old, LLVMGetOperand(atomic, 1));
+    now = compute(b, atomic, old);
     if (!now) {
         LLVMInstructionEraseFromParent(old);
         return;
