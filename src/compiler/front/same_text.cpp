@@ -324,13 +324,20 @@ class Strict : public Reader
         return number.size() < 10 && number.find_first_not_of("0123456789") == StringRef::npos &&
                (number.size() == 1 || number[0] != '0');
     }
-    /* C doesn't define the number's type, or OpenCL C doesn't have it. */
+    /* C doesn't define the number's type, or OpenCL C doesn't have it. A decimal number is a long at most, or with a u
+     * behind it a ulong (C99, 6.4.4.1; OpenCL C, 6.1.1). */
     static bool is_wide(StringRef number)
     {
         std::string lower = number.lower();
+        StringRef all = lower, digits = all.rtrim("ul");
+        bool is_unsigned = all.substr(digits.size()).contains('u');
+        uint64_t value;
 
-        return StringRef(lower).find("ll") != StringRef::npos ||
-               (lower.size() > 18 && StringRef(lower).find_first_of(".epx") == StringRef::npos);
+        if (all.contains("ll"))
+            return true;
+        if (lower.size() <= 18 || all.find_first_of(".epx") != StringRef::npos)
+            return false;
+        return digits.getAsInteger(10, value) || (value > INT64_MAX && !is_unsigned);
     }
     /* Do all compilers agree on the token's kind and end? */
     void check_form()
