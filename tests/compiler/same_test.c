@@ -299,6 +299,13 @@ static void words_of_compilers_are_not_the_languages(void **state)
         {ARGS "{ b[0] = _Generic(a[0], int: 1, default: 2); }", NULL, "_Generic", NULL},
         {ARGS "{ b[0] = _mine(a[0]); }", NULL, NULL, NULL},
         {"int _mine(int x) { return x; }" ARGS "{ b[0] = _mine(a[0]); }", NULL, "_mine", NULL},
+        {"constant int _mine = 1;" ARGS "{ b[0] = a[_mine]; }", NULL, "_mine", NULL},
+        {"struct _mine { int _0; }; kernel void _f(global int *_a, global int *b) { struct _mine _m = {_a[0]}; b[0] = "
+         "_m._0; }",
+         "rw", NULL, NULL},
+        {ARGS "{ int _cl_mine = a[0]; b[0] = _cl_mine; }", NULL, "_cl_mine", NULL},
+        {ARGS "{ int _Mine = a[0]; b[0] = _Mine; }", NULL, "_Mine", NULL},
+        {"#define _mine 1\n" PLAIN, NULL, "_mine", NULL},
         {"int __attribute__((overloadable)) g(int x) { return x; }" PLAIN, NULL, "overloadable", NULL},
         {"int __attribute__((vendors_own)) g(int x) { return x; }" PLAIN, NULL, "vendors_own", NULL},
         {"int __attribute__((noinline, weak)) g(int x) { return x; }" PLAIN, NULL, "weak", NULL},

@@ -29,6 +29,7 @@
 
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
 #include <clang/AST/Expr.h>
 #include <clang/AST/Stmt.h>
 #include <clang/Basic/SourceManager.h>
@@ -124,12 +125,14 @@ class Conditions
     void visit(const clang::Decl *declaration)
     {
         if (const auto *variable = clang::dyn_cast<clang::VarDecl>(declaration)) {
+            if (is_compilers(variable))
+                differs(variable, "a variable ");
             if (variable->getInit())
                 visit(variable->getInit());
         } else if (const auto *function = clang::dyn_cast<clang::FunctionDecl>(declaration)) {
-            if (function->getIdentifier() && has_pointers(function) &&
-                (is_known(function->getName()) || is_of_library(function->getName())))
-                work.differs("it has a function " + function->getName().str() + " of its own", function->getLocation());
+            if (is_compilers(function) || (function->getIdentifier() && has_pointers(function) &&
+                                           (is_known(function->getName()) || is_of_library(function->getName()))))
+                differs(function, "a function ");
             if (function->doesThisDeclarationHaveABody())
                 visit(function->getBody());
         }
@@ -138,6 +141,18 @@ class Conditions
   private:
     const Work &work;
     clang::ASTContext &context;
+
+    void differs(const clang::NamedDecl *declaration, const char *what)
+    {
+        work.differs("it has " + (what + declaration->getName().str()) + " of its own", declaration->getLocation());
+    }
+    /* Compilers may have a function or variable of that name at file scope (C99, 7.1.3), and a call may get an overload
+     * of theirs. Kernels have none. */
+    static bool is_compilers(const clang::NamedDecl *declaration)
+    {
+        return declaration->getIdentifier() && begins(declaration->getName(), "_") &&
+               declaration->getDeclContext()->isFileContext() && !declaration->hasAttr<clang::OpenCLKernelAttr>();
+    }
 
     void visit(const clang::Stmt *at)
     {

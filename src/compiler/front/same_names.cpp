@@ -4,6 +4,7 @@
 #include "compiler/front/front.h"
 #include "compiler/front/same_parts.hpp"
 
+#include <cctype>
 #include <clang/Basic/IdentifierTable.h>
 #include <clang/Lex/Lexer.h>
 #include <llvm/ADT/StringSet.h>
@@ -29,19 +30,28 @@ template <size_t N> static bool begins_with(StringRef name, const char *const (&
     return false;
 }
 
-/* Names that C and OpenCL reserve for compilers (C99, 7.1.3), and names that some compilers define although they may
- * not. */
+static bool may_be_compilers(StringRef name);
+
+/* A name that compilers may have as a macro or a word (C99, 6.10.8 and 7.1.3). An underscore before a small letter or a
+ * digit makes it theirs for functions and variables at file scope alone, which same.cpp looks at. */
+static bool is_reserved(StringRef name)
+{
+    if (!begins(name, "_"))
+        return false;
+    return name.size() == 1 || !(islower(name[1]) || isdigit(name[1])) || may_be_compilers(name.substr(1).upper());
+}
+
+/* Names that C and OpenCL reserve for compilers, and names that some compilers define although they may not. */
 static bool may_be_compilers(StringRef name)
 {
-    static const char *const beginnings[] = {"_",     "cl_",  "CL_",     "CLK_", "CLC_",
-                                             "CLANG", "FP_",  "cles_",   "unix", "linux",
-                                             "i386",  "LLVM", "INTTYPE", "IMG_", "MAX_WORK_DIM"};
+    static const char *const beginnings[] = {"cl_",  "CL_",   "CLK_", "CLC_", "CLANG",   "FP_",  "cles_",
+                                             "unix", "linux", "i386", "LLVM", "INTTYPE", "IMG_", "MAX_WORK_DIM"};
     static const char *const parts[] = {"POCL",   "INTEL",    "ALTERA", "ACL",    "AOC",    "XILINX",  "NVIDIA",
                                         "AMD",    "FPGA",     "ARM",    "QCOM",   "GPU",    "DEVICE",  "OPENCL",
                                         "VENDOR", "PLATFORM", "APPLE",  "MALI",   "ADRENO", "MESA",    "CLOVER",
                                         "GRIND",  "SPIR",     "CUDA",   "ENDIAN", "NDEBUG", "RUSTICL", "EMULAT"};
 
-    if (begins_with(name, beginnings))
+    if (is_reserved(name) || begins_with(name, beginnings))
         return true;
     for (const char *part : parts)
         if (name.upper() == name.str() && name.find(part) != StringRef::npos)
@@ -198,8 +208,8 @@ bool is_allowed(StringRef name)
 
 bool is_own_name(StringRef name)
 {
-    return !may_be_compilers(name) && !may_be_compilers(name.upper()) && !is_known(name) && !is_odd_word(name) &&
-           !is_harmless_attribute(name);
+    return !begins(name, "_") && !may_be_compilers(name) && !may_be_compilers(name.upper()) && !is_known(name) &&
+           !is_odd_word(name) && !is_harmless_attribute(name);
 }
 
 } // namespace kc
