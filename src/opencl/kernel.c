@@ -41,6 +41,7 @@ static void take_windows(struct tsl_opencl_member *m, struct tsl_opencl_program 
     tsl_opencl_release(m, TSL_OPENCL_KERNEL, k->kernel);
     k->kernel = kernel;
     k->of_windows = facts->of_windows = true;
+    facts->prints = p->windows_print; /* its text has no directives, and no macros that made it */
     k->asks_for_launch = n > facts->n_args;
     tsl_opencl_ask_sizes(m, kernel, facts);
 }

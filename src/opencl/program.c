@@ -296,6 +296,7 @@ cl_int tsl_opencl_windows_by(struct tsl_dprogram *program, const struct tsl_prog
     tsl_opencl_collect(m);
     tsl_opencl_enter(m->device);
     error = build_windows(m, text, &p->windows, &log);
+    p->windows_print = tsl_text_may_print(text->data, text->size, text->options);
     tsl_opencl_leave(m->device);
     if (error)
         tsl_log(TSL_LOG_IN_OPENCL, TSL_LOG_INFO, "%s: a text for windows can't be compiled (error %d)%s%s",

@@ -20,6 +20,7 @@ struct tsl_opencl_program {
     unsigned n_more;    /* binaries made before may be one for each kernel: the others */
     cl_program *more;
     cl_program windows; /* of the text for windows; NULL: there is none */
+    bool windows_print; /* such kernels may print */
     char *kernels; /* of an object or library, where tsl_opencl_takes_prebuilt: to be looked for when it is linked */
     bool prints, opaque, of_text, built_in; /* for the facts of its kernels */
     enum tsl_opencl_language language;
