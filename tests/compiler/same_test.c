@@ -199,6 +199,9 @@ static void other_directives_and_lines(void **state)
 {
     static const struct program programs[] = {
         {"#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#pragma OPENCL FP_CONTRACT OFF\n" PLAIN, "rw", NULL, NULL},
+        {ARGS "{\n#pragma promote_to_registers\nint t[2] = {a[0], 1}; b[0] = t[t[0] & 1]; }", "rw", NULL, NULL},
+        {"kernel void f(global int *a, constant int *b __attribute__((max_constant_size(32)))) { a[0] = b[0]; }", "w-",
+         NULL, NULL},
         {ARGS "{\n#pragma unroll 4\nfor (int i = 0; i < 9; i++) b[i] = a[i]; }", "rw", NULL, NULL},
         {"#pragma GCC poison x\n" PLAIN, NULL, "pragma", NULL},
         {"#pragma push_macro(\"W\")\n" PLAIN, NULL, "pragma", NULL},

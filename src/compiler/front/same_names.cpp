@@ -185,6 +185,7 @@ bool is_harmless_attribute(StringRef name)
                                         "always_inline",
                                         "noinline",
                                         "unused",
+                                        "max_constant_size",
                                         "opencl_unroll_hint"};
 
     if (name.size() > 4 && begins(name, "__") && name.substr(name.size() - 2) == "__")

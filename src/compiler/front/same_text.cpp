@@ -604,12 +604,17 @@ class Strict : public Reader
 
     /* ---- Directives ---- */
 
+    /* A pragma for loops, or CLBlast's note to its own preprocessor, which compilers don't know. */
+    bool is_harmless_pragma() const
+    {
+        return !is_end() && (is_word("unroll") || is_word("promote_to_registers"));
+    }
     void pragma()
     {
         bool language_own = !is_end() && is_word("OPENCL");
 
         check_between();
-        if (!language_own && (is_end() || !is_word("unroll")))
+        if (!language_own && !is_harmless_pragma())
             refuse("a pragma that isn't OpenCL C's");
         for (; !is_end(); next()) {
             if (language_own ? !is_name() && token.isNot(clang::tok::colon)
