@@ -6,6 +6,8 @@
 
 /* Rounded to nearest, no traps, subnormal numbers kept, nothing raised yet: as threads begin. */
 #define PLAIN 0x1f80u
+/* Results and operands that are subnormal are zero. */
+#define FLUSH 0x8040u
 
 struct cpu_floats cpu_floats_plain(void)
 {
@@ -18,6 +20,11 @@ struct cpu_floats cpu_floats_plain(void)
 void cpu_floats_back(const struct cpu_floats *before)
 {
     _mm_setcsr(before->control);
+}
+
+void cpu_floats_flush(void)
+{
+    _mm_setcsr(PLAIN | FLUSH);
 }
 #else
 struct cpu_floats cpu_floats_plain(void)
@@ -32,5 +39,9 @@ struct cpu_floats cpu_floats_plain(void)
 void cpu_floats_back(const struct cpu_floats *before)
 {
     fesetenv(&before->control);
+}
+
+void cpu_floats_flush(void)
+{
 }
 #endif

@@ -5,6 +5,7 @@
 #include "cpu_device/call.h"
 #include "cpu_device/check.h"
 #include "cpu_device/fault.h"
+#include "cpu_device/floats.h"
 #include "cpu_device/operations.h"
 #include "cpu_device/queue.h"
 #include "cpu_device/special.h"
@@ -337,8 +338,12 @@ static cl_int run_piece(struct cpu_worker *worker, struct cpu_launch *launch, ui
     begin = tsl_clock_ns();
     if (version.trial)
         own = thread_ns();
+    if (launch->code->flags & TSL_WG_FLUSHES)
+        cpu_floats_flush();
     for (; row < end && !error; row++)
         error = run_row(launch, &version, &worker->thread, first, n, row);
+    if (launch->code->flags & TSL_WG_FLUSHES)
+        cpu_floats_plain();
     took = tsl_clock_ns() - begin;
     learn(launch->kernel, took, n_groups);
     cpu_special_learn(launch->special, &version, version.trial ? thread_ns() - own : took, n_groups);

@@ -101,7 +101,8 @@ struct tsl_wg_arg {
 #define TSL_WG_REMAINDERS 4u /* launches may have smaller last groups */
 #define TSL_WG_FLAT       8u /* nothing depends on the local size: the driver may choose another one */
 
-#define TSL_WG_CHECKS 16u /* calls launch->check */
+#define TSL_WG_CHECKS  16u /* calls launch->check */
+#define TSL_WG_FLUSHES 32u /* subnormal numbers may count as zero */
 
 struct tsl_wg_kernel {
     const char *name; /* as the source has it. The function itself is called "tsl_wg." and this, for debuggers */

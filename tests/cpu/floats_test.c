@@ -15,6 +15,16 @@ static const char source[] = "kernel void third(global float *x, global double *
                              "    size_t i = get_global_id(0); x[i] = x[i] / 3; d[i] = d[i] / 3; }\n"
                              "kernel void tenth(global float *x) { x[get_global_id(0)] *= 0.1f; }\n";
 
+/* All kinds of functions that look at exponents, or scale. */
+static const char many[] =
+    "kernel void f(global float *x) {\n"
+    "    size_t i = get_global_id(0); float a = x[i], b = x[i ^ 1]; int e;\n"
+    "    float s = frexp(a, &e) + logb(a) + log(a) + log1p(a) + sqrt(fabs(a)) + cbrt(a) + fmod(a, b) + remquo(a, b, "
+    "&e)\n"
+    "        + pow(fabs(a), b) + sin(a) + tan(b) + exp(a) + expm1(b) + ldexp(a, 3) + nextafter(a, b) + hypot(a, b)\n"
+    "        + atan2(a, b) + asinh(a) + rsqrt(fabs(b)) + lgamma(a) + tgamma(b) + erf(a) + rint(a) + a / b + ilogb(b);\n"
+    "    x[i] = s; }\n";
+
 static cl_program program;
 
 static void thirds_are_rounded_to_nearest(void **state)
@@ -65,6 +75,49 @@ static void subnormal_numbers_are_kept(void **state)
     }
 }
 
+static void run_bits(void **state, cl_program of, const char *name, unsigned n, unsigned *bits)
+{
+    cl_mem buffer = cpu_rig_buffer(*state, n * sizeof(*bits), bits);
+
+    cpu_rig_run(*state, of, name, 1, &buffer, 0, NULL, n);
+    cpu_rig_read(*state, buffer, n * sizeof(*bits), bits);
+    clReleaseMemObject(buffer);
+}
+
+/* Other kernels keep them, on the same threads. */
+static void subnormal_numbers_are_zero_if_asked(void **state)
+{
+    cl_program flushing = cpu_rig_program(*state, source, "-cl-denorms-are-zero");
+    unsigned bits[16];
+
+    for (unsigned i = 0; i < 16; i++)
+        bits[i] = 0x00800000;
+    run_bits(state, flushing, "tenth", 16, bits);
+    for (unsigned i = 0; i < 16; i++)
+#if defined(__x86_64__)
+        assert_int_equal(bits[i], 0);
+#else
+        assert_true(bits[i] == 0 || bits[i] == 0x000ccccd);
+#endif
+    clReleaseProgram(flushing);
+    subnormal_numbers_are_kept(state);
+}
+
+static void functions_end_without_subnormal_numbers(void **state)
+{
+    static unsigned kept[4096], flushed[4096];
+    cl_program keeping = cpu_rig_program(*state, many, ""),
+               flushing = cpu_rig_program(*state, many, "-cl-denorms-are-zero");
+
+    for (unsigned i = 0; i < 4096; i++) /* subnormal numbers, then from 2^-12 to 2^12 */
+        kept[i] = flushed[i] = i < 2048 ? (i & 1) << 31 | (i * 4093 & 0x7fffff) : 0x39800000 + (i - 2048) * 98304;
+    run_bits(state, keeping, "f", 4096, kept);
+    run_bits(state, flushing, "f", 4096, flushed);
+    assert_memory_equal(kept + 2048, flushed + 2048, sizeof(kept) / 2);
+    clReleaseProgram(keeping);
+    clReleaseProgram(flushing);
+}
+
 /* Nor does it see that something underflowed. */
 static void the_program_keeps_its_way(void **state)
 {
@@ -102,6 +155,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thirds_are_rounded_to_nearest),
         cmocka_unit_test(subnormal_numbers_are_kept),
+        cmocka_unit_test(subnormal_numbers_are_zero_if_asked),
+        cmocka_unit_test(functions_end_without_subnormal_numbers),
         cmocka_unit_test(the_program_keeps_its_way),
     };
 

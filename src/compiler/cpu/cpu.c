@@ -28,7 +28,7 @@ struct entry {
     uint64_t args_size;
     struct kc_wg_output output;
     uint64_t only_local[3];
-    bool remainders, checked;
+    bool remainders, checked, flushes;
 };
 
 /* ---- The argument block ------------------------------------------------------------------------------------------ */
@@ -145,7 +145,8 @@ static LLVMValueRef kernel_table(const struct table *table, const struct entry *
 {
     const char *name = entry->facts->facts.name;
     uint32_t flags = entry->output.flags | (entry->facts->facts.prints ? TSL_WG_PRINTS : 0) |
-                     (entry->remainders ? TSL_WG_REMAINDERS : 0) | (entry->checked ? TSL_WG_CHECKS : 0);
+                     (entry->remainders ? TSL_WG_REMAINDERS : 0) | (entry->checked ? TSL_WG_CHECKS : 0) |
+                     (entry->flushes ? TSL_WG_FLUSHES : 0);
 
     return structure(
         table,
@@ -215,6 +216,7 @@ static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_ker
         memcpy(input.local_size, entry->only_local, sizeof(input.local_size));
     input.remainders = entry->remainders;
     entry->checked = request->check_accesses;
+    entry->flushes = request->flushes;
     if (entry->checked)
         kc_check_accesses(entry->kernel);
     if (!kc_wg_build(&input, &entry->output, &why)) {

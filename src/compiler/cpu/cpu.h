@@ -16,7 +16,7 @@ struct kc_cpu_request {
     const struct kc_target *target;
     const struct tsl_wire_build *build; /* kernel, local_size */
     bool optimise;
-    bool flushes;        /* subnormal floats are zero, where the hardware has it so (for kc_ptx) */
+    bool flushes;        /* subnormal floats are zero, where the hardware has it so */
     bool check_accesses; /* TSL_WG_CHECK_OPTION */
     FILE *notes;         /* see kc_wg_input; may be NULL */
 };
