@@ -60,47 +60,81 @@ static const struct mpi *choose_mpi(void)
 
 /* ---- How many ---------------------------------------------------------------------------------------------------- */
 
-/* One for each host, or as many as slots=N behind it says. 0, with a sentence: the file can't be read, or names none.
+/* Where the nodes are. */
+struct hosts {
+    const char *path; /* NULL: all on this machine */
+    unsigned n;       /* nodes */
+    char list[8192];  /* MPICH's form, this machine, where the head is, first */
+};
+
+/* How many nodes a line asks for: slots=N behind the name, or the name ends in :N, as MPICH has it. The name is cut off.
  */
-static unsigned count_hosts(const char *path)
+static unsigned take_line(char *line)
+{
+    const char *slots = strstr(line, "slots=");
+    char *name = line + strspn(line, " \t"), *colon;
+    unsigned n = slots ? (unsigned)strtoul(slots + 6, NULL, 10) : 1;
+
+    name[strcspn(name, " \t")] = 0;
+    colon = strchr(name, ':');
+    if (colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")]) {
+        n = (unsigned)strtoul(colon + 1, NULL, 10);
+        *colon = 0;
+    }
+    memmove(line, name, strlen(name) + 1);
+    return n;
+}
+
+static void append_host(struct hosts *hosts, const char *name, unsigned n)
+{
+    size_t at = strlen(hosts->list);
+
+    hosts->n += n;
+    if (n)
+        snprintf(hosts->list + at, sizeof hosts->list - at, ",%s:%u", name, n);
+}
+
+/* False, with a sentence: the file can't be read, or names none. */
+static bool read_hosts(struct hosts *hosts, const char *path)
 {
     FILE *file = fopen(path, "re");
     char line[1024];
-    unsigned n = 0;
 
     if (!file) {
         fprintf(stderr, "tesela run: --nodes takes a number or a file of hosts, and %s can't be read: %s\n", path,
                 strerror(errno));
-        return 0;
+        return false;
     }
+    snprintf(hosts->list, sizeof hosts->list, "localhost:1");
     while (fgets(line, sizeof line, file)) {
-        const char *slots;
+        unsigned n;
 
         line[strcspn(line, "#\r\n")] = 0;
         if (!line[strspn(line, " \t")])
             continue;
-        slots = strstr(line, "slots=");
-        n += slots ? (unsigned)strtoul(slots + 6, NULL, 10) : 1;
+        n = take_line(line);
+        append_host(hosts, line, n);
     }
     fclose(file);
-    if (n == 0 || n > MOST_NODES)
-        fprintf(stderr, "tesela run: %s names %u nodes; there may be 1 to %d\n", path, n, MOST_NODES);
-    return n <= MOST_NODES ? n : 0;
+    hosts->path = path;
+    if (hosts->n >= 1 && hosts->n <= MOST_NODES && strlen(hosts->list) < sizeof hosts->list - 1)
+        return true;
+    fprintf(stderr, "tesela run: %s names %u nodes; there may be 1 to %d\n", path, hosts->n, MOST_NODES);
+    return false;
 }
 
-/* *is_file: the nodes are those of a file of hosts. */
-static unsigned count_nodes(const char *nodes, bool *is_file)
+static bool find_hosts(struct hosts *hosts, const char *nodes)
 {
     char *end;
     unsigned long n = strtoul(nodes, &end, 10);
 
-    *is_file = end == nodes || *end;
-    if (*is_file)
-        return count_hosts(nodes);
+    if (end == nodes || *end)
+        return read_hosts(hosts, nodes);
+    hosts->n = (unsigned)n;
     if (n >= 1 && n <= MOST_NODES)
-        return (unsigned)n;
+        return true;
     fprintf(stderr, "tesela run: --nodes=%s: there may be 1 to %d nodes\n", nodes, MOST_NODES);
-    return 0;
+    return false;
 }
 
 /* ---- The command line -------------------------------------------------------------------------------------------- */
@@ -133,7 +167,7 @@ struct job {
     const struct mpi *mpi;
     char head[PATH_MAX], node[PATH_MAX], folder[PATH_MAX], socket[PATH_MAX];
     char count[16], process[32];
-    const char *hosts; /* NULL: all nodes are on this machine */
+    struct hosts hosts;
     pid_t session;     /* of its processes on this machine, the nodes' not among them */
 };
 
@@ -148,13 +182,19 @@ static void add_open_mpi(struct line *line)
 
 static void write_line(struct line *line, const struct job *job)
 {
+    bool open_mpi = job->mpi->is_open_mpi;
+
     add(line, job->mpi->run);
-    if (job->mpi->is_open_mpi)
+    if (open_mpi)
         add_open_mpi(line);
+    if (job->hosts.path && !open_mpi) { /* One list for all, from which ranks take their places in turn. */
+        add(line, "-hosts");
+        add(line, job->hosts.list);
+    }
     add(line, "-n");
     add(line, "1");
-    if (job->hosts) {
-        add(line, job->mpi->is_open_mpi ? "--host" : "-host");
+    if (job->hosts.path && open_mpi) {
+        add(line, "--host");
         add(line, "localhost");
     }
     add(line, job->head);
@@ -163,11 +203,11 @@ static void write_line(struct line *line, const struct job *job)
     add(line, ":");
     add(line, "-n");
     add(line, job->count);
-    if (job->hosts) {
-        add(line, job->mpi->is_open_mpi ? "--hostfile" : "-f");
-        add(line, job->hosts);
+    if (job->hosts.path && open_mpi) {
+        add(line, "--hostfile");
+        add(line, job->hosts.path);
     }
-    if (job->mpi->is_open_mpi)
+    if (open_mpi)
         add_environment(line);
     add(line, job->node);
     line->words[line->n] = NULL;
@@ -332,13 +372,12 @@ static bool wait_until_ready(const struct job *job, int alive)
 
 bool tsl_tool_nodes_start(const char *nodes)
 {
-    struct job job = {.hosts = NULL};
+    struct job job = {.mpi = NULL};
     struct line line = {.n = 0};
-    bool is_file, ready;
-    unsigned n = count_nodes(nodes, &is_file);
+    bool ready;
     int alive;
 
-    if (n == 0)
+    if (!find_hosts(&job.hosts, nodes))
         return false;
     job.mpi = choose_mpi();
     if (!job.mpi)
@@ -352,8 +391,7 @@ bool tsl_tool_nodes_start(const char *nodes)
     }
     if (!make_folder(&job))
         return false;
-    job.hosts = is_file ? nodes : NULL;
-    snprintf(job.count, sizeof job.count, "%u", n);
+    snprintf(job.count, sizeof job.count, "%u", job.hosts.n);
     snprintf(job.process, sizeof job.process, "%ld", (long)getpid());
     write_line(&line, &job);
     alive = start(&line, &job);
