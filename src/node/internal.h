@@ -39,6 +39,7 @@ struct node_mem {
 struct node_program {
     struct node_object object;
     struct tsl_dprogram *program;
+    bool linkable; /* of COMPILE, or a library: it has no kernels, and may be linked */
 };
 
 /* Arguments of launches: of the kernel's last one, and of those that still wait. */
@@ -110,6 +111,9 @@ struct node_job {
     struct tsl_remote_request request;
     struct node_bytes *bytes;
     struct node_object *of, *made; /* a reference each; made: what the answer makes, by its number */
+    uint32_t n_inputs;             /* of LINK */
+    struct tsl_dprogram **inputs;  /* inputs[i]: of node_object input_objects[i], of which it has a reference */
+    struct node_object **input_objects;
     struct tsl_member *member;
     cl_int status;
     struct tsl_writer answer;

@@ -44,12 +44,9 @@ static void answer_formats(struct node_job *job)
     free(query.formats);
 }
 
-static void answer_build(struct node_job *job)
+static struct tsl_program_input input_of(const struct tsl_remote_build *build)
 {
-    const struct tsl_remote_build *build = &job->request.build;
-    const struct tsl_driver *driver = job->member->driver;
-    struct node_program *program = (struct node_program *)job->made;
-    struct tsl_program_input input = {.kind = (enum tsl_program_kind)build->kind,
+    return (struct tsl_program_input){.kind = (enum tsl_program_kind)build->kind,
                                       .data = build->data,
                                       .size = build->size,
                                       .options = build->options,
@@ -59,20 +56,65 @@ static void answer_build(struct node_job *job)
                                       .n_specials = build->n_specials,
                                       .specials = build->specials,
                                       .foreign = build->foreign};
-    struct tsl_remote_built built = {.log = NULL};
+}
+
+/* Of a build, a compilation or a link that ended with job->status. */
+static void answer_built(struct node_job *job, struct tsl_remote_built *built)
+{
+    const struct tsl_driver *driver = job->member->driver;
+    struct node_program *program = (struct node_program *)job->made;
     size_t size = 0;
 
-    job->status = driver->build(job->member, &input, &program->program, &built.log);
     if (job->status) {
         program->program = NULL;
-    } else {
-        if (driver->program_kernels(program->program, &built.kernels))
-            built.kernels = NULL;
-        built.has_variables = driver->program_variables && driver->program_variables(program->program, &size);
-        built.variables_size = size;
+    } else if (!program->linkable) {
+        if (driver->program_kernels(program->program, &built->kernels))
+            built->kernels = NULL;
+        built->has_variables = driver->program_variables && driver->program_variables(program->program, &size);
+        built->variables_size = size;
     }
-    tsl_remote_put_built(&job->answer, &built);
-    tsl_remote_built_finish(&built);
+    tsl_remote_put_built(&job->answer, built);
+    tsl_remote_built_finish(built);
+}
+
+static void answer_build(struct node_job *job)
+{
+    const struct tsl_program_input input = input_of(&job->request.build);
+    struct tsl_remote_built built = {.log = NULL};
+
+    job->status =
+        job->member->driver->build(job->member, &input, &((struct node_program *)job->made)->program, &built.log);
+    answer_built(job, &built);
+}
+
+static void answer_compile(struct node_job *job)
+{
+    const struct tsl_remote_request *r = &job->request;
+    const struct tsl_program_input input = input_of(&r->build);
+    struct tsl_program_header *headers = calloc(r->n_headers + 1, sizeof(*headers));
+    const struct tsl_program_headers list = {r->n_headers, headers};
+    struct node_program *program = (struct node_program *)job->made;
+    struct tsl_remote_built built = {.log = NULL};
+
+    job->status = CL_OUT_OF_HOST_MEMORY;
+    program->linkable = true;
+    for (uint32_t i = 0; headers && i < r->n_headers; i++)
+        headers[i] = (struct tsl_program_header){r->headers[i].name, r->headers[i].text, r->headers[i].size};
+    if (headers)
+        job->status = job->member->driver->compile(job->member, &input, &list, &program->program, &built.log);
+    answer_built(job, &built);
+    free(headers);
+}
+
+static void answer_link(struct node_job *job)
+{
+    const struct tsl_link_input input = {job->request.text, job->n_inputs, job->inputs};
+    struct node_program *program = (struct node_program *)job->made;
+    struct tsl_remote_built built = {.log = NULL};
+
+    program->linkable = strstr(input.options, "-create-library") != NULL;
+    job->status = job->member->driver->link(job->member, &input, &program->program, &built.log);
+    answer_built(job, &built);
 }
 
 static void answer_binary(struct node_job *job)
@@ -129,6 +171,12 @@ static void run(struct tsl_job *base)
     case TSL_REMOTE_BUILD:
         answer_build(job);
         break;
+    case TSL_REMOTE_COMPILE:
+        answer_compile(job);
+        break;
+    case TSL_REMOTE_LINK:
+        answer_link(job);
+        break;
     case TSL_REMOTE_BINARY:
         answer_binary(job);
         break;
@@ -150,21 +198,56 @@ static void run(struct tsl_job *base)
 
 /* ---- In the server's thread -------------------------------------------------------------------------------------- */
 
-/* What the question is about, and what its answer makes. */
+/* The programs that are linked: compiled on that member, each there. */
+static bool find_inputs(struct node_job *job)
+{
+    const struct tsl_remote_request *r = &job->request;
+
+    job->inputs = calloc(r->n_programs + 1, sizeof(*job->inputs));
+    job->input_objects = calloc(r->n_programs + 1, sizeof(*job->input_objects));
+    for (uint32_t i = 0; job->inputs && job->input_objects && i < r->n_programs; i++) {
+        struct node_program *program = (struct node_program *)node_find(job->session, r->programs[i], NODE_PROGRAM);
+
+        if (!program || !program->linkable || program->object.member != job->member)
+            return false;
+        node_ref(&program->object);
+        job->input_objects[i] = &program->object;
+        job->inputs[i] = program->program;
+        job->n_inputs++;
+    }
+    return job->inputs && job->input_objects;
+}
+
+/* What the question is about: a kernel or a program. */
+static bool find_subject(struct node_job *job)
+{
+    const struct tsl_remote_request *r = &job->request;
+    enum node_kind kind = r->kind == TSL_REMOTE_WINDOWS ? NODE_KERNEL : NODE_PROGRAM;
+    const struct tsl_driver *driver = job->member->driver;
+
+    if (r->kind == TSL_REMOTE_COMPILE || r->kind == TSL_REMOTE_LINK)
+        return driver->compile && driver->link && (r->kind == TSL_REMOTE_COMPILE || find_inputs(job));
+    if (r->kind != TSL_REMOTE_BINARY && r->kind != TSL_REMOTE_KERNEL && r->kind != TSL_REMOTE_WINDOWS)
+        return true;
+    job->of = node_find(job->session, r->of, kind);
+    if (!job->of || (r->kind == TSL_REMOTE_KERNEL && ((struct node_program *)job->of)->linkable)) {
+        job->of = NULL;
+        return false;
+    }
+    node_ref(job->of);
+    job->member = job->of->member;
+    return true;
+}
+
+/* And what its answer makes. */
 static bool find(struct node_job *job)
 {
     struct tsl_remote_request *r = &job->request;
-    enum node_kind kind = r->kind == TSL_REMOTE_WINDOWS ? NODE_KERNEL : NODE_PROGRAM;
 
     job->member = job->server->members[r->member];
-    if (r->kind == TSL_REMOTE_BINARY || r->kind == TSL_REMOTE_KERNEL || r->kind == TSL_REMOTE_WINDOWS) {
-        job->of = node_find(job->session, r->of, kind);
-        if (!job->of)
-            return false;
-        node_ref(job->of);
-        job->member = job->of->member;
-    }
-    if (r->kind == TSL_REMOTE_BUILD)
+    if (!find_subject(job))
+        return false;
+    if (r->kind == TSL_REMOTE_BUILD || r->kind == TSL_REMOTE_COMPILE || r->kind == TSL_REMOTE_LINK)
         job->made = node_create(job->session, sizeof(struct node_program), NODE_PROGRAM, r->id, job->member);
     else if (r->kind == TSL_REMOTE_KERNEL)
         job->made = node_create(job->session, sizeof(struct node_kernel), NODE_KERNEL, r->id, job->member);
@@ -185,6 +268,10 @@ static void free_job(struct node_job *job)
 {
     node_unref(job->of);
     node_unref(job->made);
+    for (uint32_t i = 0; i < job->n_inputs; i++)
+        node_unref(job->input_objects[i]);
+    free(job->inputs);
+    free(job->input_objects);
     node_bytes_unref(job->bytes);
     tsl_remote_request_finish(&job->request);
     free(job->answer.data);
@@ -203,6 +290,9 @@ bool node_post_job(struct node_session *session, struct tsl_remote_request *requ
     job->request = *request;
     request->text = NULL;
     request->build = (struct tsl_remote_build){.n_specials = 0};
+    request->n_headers = request->n_programs = 0;
+    request->headers = NULL;
+    request->programs = NULL;
     job->bytes = node_bytes_ref(bytes);
     if (!find(job) || !tsl_crew_post(&crew, &job->job)) {
         free_job(job);

@@ -78,6 +78,7 @@ static void put_member(struct node_server *server, struct tsl_writer *writer, st
                                    .combines = driver->can_combine != NULL,
                                    .images = driver->image_alloc != NULL,
                                    .variables = driver->program_variables != NULL,
+                                   .links = driver->compile && driver->link,
                                    .peers = peers_of(server, member)};
 
     is.identity.host_id = tsl_remote_host_id();

@@ -56,6 +56,7 @@ static void code_member(const struct codec *c, struct tsl_remote_member *m)
     code_bool(c, &m->combines);
     code_bool(c, &m->images);
     code_bool(c, &m->variables);
+    code_bool(c, &m->links);
     code_u32(c, &m->peers);
 }
 

@@ -241,6 +241,10 @@ cl_int remote_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, s
 /* program.c */
 cl_int remote_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                     char **log);
+cl_int remote_compile(struct tsl_member *member, const struct tsl_program_input *input,
+                      const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log);
+cl_int remote_link(struct tsl_member *member, const struct tsl_link_input *input, struct tsl_dprogram **program,
+                   char **log);
 cl_int remote_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void remote_program_free(struct tsl_dprogram *program);
 bool remote_program_variables(struct tsl_dprogram *program, size_t *size);

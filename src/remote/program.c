@@ -32,11 +32,11 @@ static cl_int finish_build(struct remote_program *program, struct tsl_remote_bui
     return *log ? error : CL_OUT_OF_HOST_MEMORY;
 }
 
-cl_int remote_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
-                    char **log)
+/* What makes a program and answers with struct tsl_remote_built. */
+static cl_int make(struct tsl_member *member, struct tsl_remote_request *request, struct tsl_dprogram **program,
+                   char **log)
 {
     struct remote_member *m = remote_member_of(member);
-    struct tsl_remote_request request = {.kind = TSL_REMOTE_BUILD, .member = m->path->index};
     struct remote_program *made = calloc(1, sizeof(*made));
     struct tsl_remote_built built = {.log = NULL};
     struct tsl_reader reader;
@@ -44,13 +44,13 @@ cl_int remote_build(struct tsl_member *member, const struct tsl_program_input *i
     size_t size = 0;
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
+    request->member = m->path->index;
     if (made) {
-        describe(&request.build, input);
         made->base.member = member;
         remote_lock(m->node->connection);
-        request.id = made->id = remote_new_id_locked(m->node->connection);
+        request->id = made->id = remote_new_id_locked(m->node->connection);
         remote_unlock(m->node->connection);
-        error = remote_ask(m->node, &request, &data, &size);
+        error = remote_ask(m->node, request, &data, &size);
         reader = tsl_reader_of(data, size);
         if (data && !tsl_remote_get_built(&reader, &built) && !error)
             error = CL_OUT_OF_RESOURCES;
@@ -66,6 +66,60 @@ cl_int remote_build(struct tsl_member *member, const struct tsl_program_input *i
     if (made)
         free(made->kernels);
     free(made);
+    return error;
+}
+
+cl_int remote_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
+                    char **log)
+{
+    struct tsl_remote_request request = {.kind = TSL_REMOTE_BUILD};
+
+    describe(&request.build, input);
+    return make(member, &request, program, log);
+}
+
+cl_int remote_compile(struct tsl_member *member, const struct tsl_program_input *input,
+                      const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log)
+{
+    struct tsl_remote_request request = {.kind = TSL_REMOTE_COMPILE, .n_headers = headers->n};
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    *log = NULL;
+    if (!remote_member_of(member)->path->is.links)
+        error = CL_COMPILER_NOT_AVAILABLE;
+    else
+        request.headers = calloc(headers->n + 1, sizeof(*request.headers));
+    if (request.headers) {
+        describe(&request.build, input);
+        for (unsigned i = 0; i < headers->n; i++)
+            request.headers[i] = (struct tsl_remote_header){(char *)headers->headers[i].name, headers->headers[i].text,
+                                                            headers->headers[i].size};
+        error = make(member, &request, program, log);
+    }
+    free(request.headers);
+    *log = *log ? *log : strdup("");
+    return error;
+}
+
+cl_int remote_link(struct tsl_member *member, const struct tsl_link_input *input, struct tsl_dprogram **program,
+                   char **log)
+{
+    struct tsl_remote_request request = {
+        .kind = TSL_REMOTE_LINK, .text = (char *)input->options, .n_programs = input->n};
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    *log = NULL;
+    if (!remote_member_of(member)->path->is.links)
+        error = CL_LINKER_NOT_AVAILABLE;
+    else
+        request.programs = calloc(input->n + 1, sizeof(*request.programs));
+    if (request.programs) {
+        for (unsigned i = 0; i < input->n; i++)
+            request.programs[i] = ((struct remote_program *)input->programs[i])->id;
+        error = make(member, &request, program, log);
+    }
+    free(request.programs);
+    *log = *log ? *log : strdup("");
     return error;
 }
 

@@ -133,6 +133,24 @@ static void code_build(const struct codec *c, struct tsl_remote_build *build)
         code_special(c, &build->specials[i]);
 }
 
+/* What is compiled or linked beside the request's own. */
+static void code_parts(const struct codec *c, struct tsl_remote_request *r)
+{
+    if (r->kind == TSL_REMOTE_COMPILE) {
+        code_list(c, &r->n_headers, (void **)&r->headers, 8, sizeof(r->headers[0]), TSL_REMOTE_MAX_PARTS);
+        for (uint32_t i = 0; i < r->n_headers; i++) {
+            code_text(c, &r->headers[i].name);
+            code_blob(c, &r->headers[i].text, &r->headers[i].size);
+            fail_unless(c, r->headers[i].name != NULL);
+        }
+    }
+    if (r->kind == TSL_REMOTE_LINK) {
+        code_list(c, &r->n_programs, (void **)&r->programs, 8, sizeof(r->programs[0]), TSL_REMOTE_MAX_PARTS);
+        for (uint32_t i = 0; i < r->n_programs; i++)
+            code_u64(c, &r->programs[i]);
+    }
+}
+
 static void code_combine(const struct codec *c, struct tsl_remote_request *r)
 {
     code_side(c, &r->dst);
@@ -180,12 +198,13 @@ static void code_object(const struct codec *c, struct tsl_remote_request *r)
         code_image(c, &r->image);
     if (r->kind == TSL_REMOTE_DATA || r->kind == TSL_REMOTE_WINDOWS)
         code_blob(c, &r->data, &r->data_size);
-    if (r->kind == TSL_REMOTE_KERNEL) {
+    if (r->kind == TSL_REMOTE_KERNEL || r->kind == TSL_REMOTE_LINK) {
         code_text(c, &r->text);
         fail_unless(c, r->text != NULL);
     }
-    if (r->kind == TSL_REMOTE_BUILD)
+    if (r->kind == TSL_REMOTE_BUILD || r->kind == TSL_REMOTE_COMPILE)
         code_build(c, &r->build);
+    code_parts(c, r);
 }
 
 static void code_request(const struct codec *c, struct tsl_remote_request *r)
@@ -261,6 +280,13 @@ void tsl_remote_request_finish(struct tsl_remote_request *request)
     free(request->build.options);
     free(request->build.text_options);
     free(request->build.specials);
+    for (uint32_t i = 0; i < request->n_headers; i++)
+        free(request->headers[i].name);
+    free(request->headers);
+    free(request->programs);
+    request->headers = NULL;
+    request->programs = NULL;
+    request->n_headers = request->n_programs = 0;
     request->waits = NULL;
     request->args = NULL;
     request->text = NULL;

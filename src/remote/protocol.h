@@ -32,7 +32,7 @@
 #include "facts/kernel_facts.h"
 
 #define TSL_REMOTE_MAGIC   0x4e4c5354u /* "TSLN" */
-#define TSL_REMOTE_VERSION 2u
+#define TSL_REMOTE_VERSION 3u
 
 #define TSL_REMOTE_INLINE    ((size_t)8 << 10)   /* bytes of data within a message */
 #define TSL_REMOTE_PIECE     ((size_t)1 << 20)   /* bytes of data of one piece of work, and of a slot */
@@ -41,6 +41,7 @@
 #define TSL_REMOTE_MAX_NODES 256u
 #define TSL_REMOTE_MAX_WAITS 65536u
 #define TSL_REMOTE_MAX_ARGS  4096u
+#define TSL_REMOTE_MAX_PARTS 65536u /* headers of a compilation, programs that are linked */
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
@@ -118,7 +119,9 @@ enum tsl_remote_request_kind {
     TSL_REMOTE_FENCE_FREE, /* id */
     TSL_REMOTE_DATA,       /* id: a WRITE; data, or a payload of size bytes comes next */
 
-    TSL_REMOTE_BUILD, /* id on member, build; asks: struct tsl_remote_built */
+    TSL_REMOTE_BUILD,   /* id on member, build; asks: struct tsl_remote_built */
+    TSL_REMOTE_COMPILE, /* id on member, build with headers; asks as BUILD */
+    TSL_REMOTE_LINK,    /* id on member, text: options, programs of COMPILE; asks as BUILD */
     TSL_REMOTE_BINARY,
     TSL_REMOTE_PROGRAM_FREE,
     TSL_REMOTE_KERNEL, /* id of program `of`, text: its name; asks: its facts */
@@ -148,6 +151,13 @@ struct tsl_remote_build {
     char *options, *text_options; /* NULL without a text */
     uint32_t n_specials;
     struct tsl_program_special *specials;
+};
+
+/* What #include finds. */
+struct tsl_remote_header {
+    char *name;
+    const void *text; /* borrowed from the message when decoded */
+    size_t size;
 };
 
 /* Of all kinds; what a kind has is said above. */
@@ -180,6 +190,9 @@ struct tsl_remote_request {
 
     char *text;
     struct tsl_remote_build build;
+    uint32_t n_headers, n_programs;
+    struct tsl_remote_header *headers;
+    uint64_t *programs;
 };
 
 static inline bool tsl_remote_is_work(enum tsl_remote_request_kind kind)
@@ -223,9 +236,9 @@ struct tsl_remote_member {
     char *driver, *id, *platform_name, *device_name, *driver_version;
     cl_device_type type;
     struct tsl_identity identity;
-    struct tsl_member_caps caps;               /* those that make sense elsewhere */
-    bool windows, combines, images, variables; /* its driver has the operations */
-    uint32_t peers;                            /* members of the node with whose memory it copies, as bits */
+    struct tsl_member_caps caps;                      /* those that make sense elsewhere */
+    bool windows, combines, images, variables, links; /* its driver has the operations */
+    uint32_t peers;                                   /* members of the node with whose memory it copies, as bits */
 };
 
 void tsl_remote_put_member(struct tsl_writer *writer, const struct tsl_remote_member *member);

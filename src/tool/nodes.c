@@ -67,7 +67,8 @@ struct hosts {
     char list[8192];  /* MPICH's form, this machine, where the head is, first */
 };
 
-/* How many nodes a line asks for: slots=N behind the name, or the name ends in :N, as MPICH has it. The name is cut off.
+/* How many nodes a line asks for: slots=N behind the name, or the name ends in :N, as MPICH has it. The name is cut
+ * off.
  */
 static unsigned take_line(char *line)
 {
@@ -168,7 +169,7 @@ struct job {
     char head[PATH_MAX], node[PATH_MAX], folder[PATH_MAX], socket[PATH_MAX];
     char count[16], process[32];
     struct hosts hosts;
-    pid_t session;     /* of its processes on this machine, the nodes' not among them */
+    pid_t session; /* of its processes on this machine, the nodes' not among them */
 };
 
 static void add_open_mpi(struct line *line)

@@ -136,6 +136,23 @@ static const struct tsl_remote_request launch = {
     .n_args = 3,
     .args = args};
 
+static struct tsl_remote_header headers[] = {{(char *)"a.h", "int a;", 6}, {(char *)"empty", NULL, 0}};
+static uint64_t programs[] = {32, 33};
+
+/* Of these the fake driver has none. */
+static const struct tsl_remote_request compile_one = {.kind = TSL_REMOTE_COMPILE,
+                                                      .answer = 6,
+                                                      .id = 32,
+                                                      .build = {.data = "x", .size = 1, .options = (char *)"-w"},
+                                                      .n_headers = 2,
+                                                      .headers = headers};
+static const struct tsl_remote_request link_two = {.kind = TSL_REMOTE_LINK,
+                                                   .answer = 7,
+                                                   .id = 34,
+                                                   .text = (char *)"-create-library",
+                                                   .n_programs = 2,
+                                                   .programs = programs};
+
 static struct tsl_writer all_samples(bool with_room)
 {
     struct tsl_writer writer = {.size = 0};
@@ -180,6 +197,8 @@ static void requests_come_out_as_they_went_in(void **state)
     for (size_t i = 0; i < N_SAMPLES; i++)
         check_same(&samples[i]);
     check_same(&launch);
+    check_same(&compile_one);
+    check_same(&link_two);
 }
 
 static void replies_come_out_as_they_went_in(void **state)
@@ -244,6 +263,8 @@ static void changed_messages_do_no_harm(void **state)
 
     (void)state;
     tsl_remote_put_request(&writer, &launch);
+    tsl_remote_put_request(&writer, &compile_one);
+    tsl_remote_put_request(&writer, &link_two);
     copy = realloc(copy, writer.size);
     for (int round = 0; round < 20000; round++) {
         struct tsl_reader reader = tsl_reader_of(copy, writer.size - chance(50));
