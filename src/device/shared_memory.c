@@ -34,8 +34,23 @@ static tsl_members anywhere(struct tsl_member *const *members, unsigned n)
     return set;
 }
 
-/* Of all members in use, by their index: those that know the addresses. The memory that reaches most members is taken,
- * of several such the first. */
+/* The memory that reaches most members, of several such the first. */
+static tsl_members widest(struct tsl_member *const *members, unsigned n, bool copied)
+{
+    tsl_members best = TSL_MEMBERS_NONE;
+
+    for (unsigned i = 0; i < n; i++) {
+        bool is_own = tsl_shared_memory_is_own(members[i]) && members[i]->caps.svm_is_copied == copied;
+        tsl_members set = is_own ? reach_of(members[i], members, n) : TSL_MEMBERS_NONE;
+
+        if (tsl_members_count(set) > tsl_members_count(best))
+            best = set;
+    }
+    return best;
+}
+
+/* Of all members in use, by their index: those that know the addresses. What is copied at each launch is taken where
+ * there is nothing else. */
 static tsl_members chosen(void)
 {
     tsl_members best = TSL_MEMBERS_NONE;
@@ -44,13 +59,10 @@ static tsl_members chosen(void)
 
     if (tsl_settings()->svm == TSL_SVM_OFF)
         return TSL_MEMBERS_NONE;
-    for (unsigned i = 0; i < n; i++) {
-        tsl_members set = tsl_shared_memory_is_own(members[i]) ? reach_of(members[i], members, n) : TSL_MEMBERS_NONE;
-
-        if (tsl_members_count(set) > tsl_members_count(best))
-            best = set;
-    }
-    return tsl_members_is_empty(best) ? anywhere(members, n) : best;
+    best = widest(members, n, false);
+    if (tsl_members_is_empty(best))
+        best = anywhere(members, n);
+    return tsl_members_is_empty(best) ? widest(members, n, true) : best;
 }
 
 tsl_members tsl_shared_memory_members(struct tsl_member *const *members, unsigned n)

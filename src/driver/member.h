@@ -83,9 +83,10 @@ struct tsl_member_caps {
      * bits, 0: nothing. It holds for memory of svm_alloc or, with svm_anywhere, for any. */
     cl_device_svm_capabilities svm;
     bool svm_anywhere;
-    bool svm_is_mem;   /* mem_alloc takes memory of svm_alloc for its own storage, as zero_copy members do with any */
-    bool access_holds; /* this compiler was compared with ours: what ours finds in a program's text holds here, too */
-    bool takes_parts;  /* launches take arguments of which only a part is there (tsl_bound_part) */
+    bool svm_is_mem;    /* mem_alloc takes memory of svm_alloc for its own storage, as zero_copy members do with any */
+    bool svm_is_copied; /* a launch that names such memory takes all of it there and back */
+    bool access_holds;  /* this compiler was compared with ours: what ours finds in a program's text holds here, too */
+    bool takes_parts;   /* launches take arguments of which only a part is there (tsl_bound_part) */
     bool no_views_of_parts; /* image_of makes no 1D images of what mem_sub gave */
     /* Members of one driver with the same domain > 0 can share memory that is spread over them (spread_alloc): their
      * kernels work on one copy at the same time. 0: it is in none. */

@@ -34,7 +34,21 @@ struct node_mem {
     size_t size;
     struct node_mem *of; /* a reference; NULL: memory of its own */
     bool is_image;
+    /* Shared virtual memory: where it is, and whose: mapped here, or the driver's. Else NULL. */
+    char *shared_at;
+    struct node_region *region; /* a reference */
+    struct tsl_mem *shared;
 };
+
+/* Memory at an address that a program has, too: of the members that take any. */
+struct node_region {
+    unsigned refs;
+    char *begin;
+    size_t size;
+    LIST_ENTRY(node_region) link; /* of the session's */
+};
+
+LIST_HEAD(node_regions, node_region);
 
 struct node_program {
     struct node_object object;
@@ -50,6 +64,8 @@ struct node_args {
     struct node_mem **mems; /* references; NULL where an argument is no memory */
     struct node_bytes *bytes;
     struct tsl_remote_arg *said; /* the parts are there */
+    struct tsl_bound_svm *svm;   /* bound.n_svm */
+    struct node_mem **svm_mems;  /* references */
     cl_int error;
 };
 
@@ -140,6 +156,7 @@ struct node_session {
     unsigned n_jobs, n_receiving;
     struct node_object *objects;
     struct node_lanes lanes;
+    struct node_regions regions;
     struct tsl_writer out;
     struct node_work *expects; /* whose payload comes next; a reference */
     uint32_t told_lost;        /* members of whose loss it knows, as bits */
@@ -199,6 +216,17 @@ bool node_take_request(struct node_session *session, struct tsl_remote_request *
 void node_reply(struct node_session *session, const struct tsl_remote_reply *reply);
 void node_answer(struct node_session *session, uint32_t number, cl_int status, const void *data, size_t size);
 void node_finish_session(struct node_session *session);
+
+/* svm.c */
+enum tsl_remote_svm node_svm_of(const struct tsl_member *member);
+bool node_make_svm(struct node_session *session, const struct tsl_remote_request *request, struct tsl_member *member);
+/* Of memory that goes. */
+void node_free_svm(struct node_mem *mem);
+/* The regions of a launch; false: one is no such memory of that member's. */
+bool node_bind_svm(struct node_session *session, const struct tsl_remote_request *request,
+                   const struct tsl_member *member, struct node_args *args);
+/* Is the address that the argument says in one of the launch's regions, or NULL? */
+bool node_has_address(const struct node_args *args, const struct tsl_remote_arg *arg);
 
 /* jobs.c */
 bool node_post_job(struct node_session *session, struct tsl_remote_request *request, struct node_bytes *bytes);

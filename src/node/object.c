@@ -38,6 +38,7 @@ static void free_mem(struct node_mem *mem)
 {
     if (mem->mem)
         mem->object.member->driver->mem_free(mem->mem);
+    node_free_svm(mem);
     if (mem->of)
         node_unref(&mem->of->object);
     free(mem);
@@ -110,6 +111,10 @@ void node_args_unref(struct node_args *args)
     for (cl_uint i = 0; i < args->bound.n; i++)
         if (args->mems[i])
             node_unref(&args->mems[i]->object);
+    for (cl_uint i = 0; i < args->bound.n_svm; i++)
+        node_unref(&args->svm_mems[i]->object);
+    free(args->svm);
+    free(args->svm_mems);
     node_bytes_unref(args->bytes);
     free(args->args);
     free(args->mems);

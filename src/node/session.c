@@ -79,6 +79,7 @@ static void put_member(struct node_server *server, struct tsl_writer *writer, st
                                    .images = driver->image_alloc != NULL,
                                    .variables = driver->program_variables != NULL,
                                    .links = driver->compile && driver->link,
+                                   .svm = node_svm_of(member),
                                    .peers = peers_of(server, member)};
 
     is.identity.host_id = tsl_remote_host_id();
@@ -240,6 +241,8 @@ static bool take_object(struct node_session *session, struct tsl_remote_request 
     case TSL_REMOTE_ALLOC:
     case TSL_REMOTE_IMAGE:
         return make_mem(session, request, member);
+    case TSL_REMOTE_SVM:
+        return node_make_svm(session, request, member);
     case TSL_REMOTE_SUB:
     case TSL_REMOTE_IMAGE_OF:
         return make_view(session, request);

@@ -138,6 +138,7 @@ static bool arg_fits(const struct tsl_remote_arg *arg, const struct tsl_arg_fact
         return arg->kind == TSL_ARG_VALUE && (fact->size == 0 || fact->size == arg->size);
     case TSL_FACT_GLOBAL:
     case TSL_FACT_CONSTANT:
+        return arg->kind == TSL_ARG_MEM || arg->kind == TSL_ARG_SVM;
     case TSL_FACT_IMAGE:
         return arg->kind == TSL_ARG_MEM;
     case TSL_FACT_LOCAL:
@@ -157,7 +158,7 @@ static bool bind_arg(struct node_work *work, struct node_args *args, cl_uint i)
     const struct tsl_remote_arg *said = &args->said[i];
     struct tsl_bound_arg *arg = &args->args[i];
 
-    if (!arg_fits(said, &work->kernel->facts.args[i]))
+    if (!arg_fits(said, &work->kernel->facts.args[i]) || (said->kind == TSL_ARG_SVM && !node_has_address(args, said)))
         return false;
     *arg = (struct tsl_bound_arg){.kind = said->kind, .size = said->size, .value = said->value};
     if (said->has_part && (!work->object.member->caps.takes_parts || said->kind != TSL_ARG_MEM))
@@ -191,6 +192,7 @@ static bool bind_args(struct node_work *work)
     if (sound) {
         args->bound = (struct tsl_bound_args){
             .serial = ++work->object.session->server->last_serial, .n = r->n_args, .args = args->args};
+        sound = node_bind_svm(work->object.session, r, work->object.member, args);
         for (cl_uint i = 0; i < r->n_args && sound; i++)
             sound = bind_arg(work, args, i);
     }

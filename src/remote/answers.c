@@ -43,6 +43,8 @@ static void code_caps(const struct codec *c, struct tsl_member_caps *caps)
 
 static void code_member(const struct codec *c, struct tsl_remote_member *m)
 {
+    uint32_t svm = m->svm;
+
     code_text(c, &m->driver);
     code_text(c, &m->id);
     code_text(c, &m->platform_name);
@@ -57,6 +59,9 @@ static void code_member(const struct codec *c, struct tsl_remote_member *m)
     code_bool(c, &m->images);
     code_bool(c, &m->variables);
     code_bool(c, &m->links);
+    code_u32(c, &svm);
+    fail_unless(c, svm <= TSL_REMOTE_SVM_OWN);
+    m->svm = (enum tsl_remote_svm)svm;
     code_u32(c, &m->peers);
 }
 

@@ -1,6 +1,6 @@
 /* The table, paths and members, lanes. */
 #include "driver/report.h"
-#include "remote/internal.h"
+#include "remote/svm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +121,8 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
     m->base.path = path;
     m->base.caps = p->is.caps;
     m->base.caps.gates = m->base.caps.ordered_lanes = true;
+    m->base.caps.svm = p->is.svm ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER : 0;
+    m->base.caps.svm_is_copied = p->is.svm;
     m->path = p;
     m->node = p->node;
     m->combines = -1;
@@ -219,6 +221,8 @@ const struct tsl_driver tsl_remote_driver = {
     .flush = flush,
     .finish = finish,
     .mem_alloc = remote_mem_alloc,
+    .svm_alloc = remote_svm_alloc,
+    .svm_reaches = remote_svm_reaches,
     .mem_sub = remote_mem_sub,
     .mem_free = remote_mem_free,
     .image_formats = remote_image_formats,

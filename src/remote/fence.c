@@ -50,6 +50,8 @@ void remote_end_locked(struct remote_fence *fence, cl_int status)
         TAILQ_REMOVE(&c->fences, fence, link);
         fence->on_way = false;
     }
+    if (status < 0 && fence->launch && atomic_load(&fence->launch->status) < 0)
+        status = atomic_load(&fence->launch->status);
     /* Release: the times, and bytes that a READ brought, are there. */
     atomic_store_explicit(&fence->status, status, memory_order_release);
     pthread_cond_broadcast(&c->changed);
@@ -114,6 +116,8 @@ cl_int remote_fence_times(struct tsl_fence *fence, struct tsl_times *times)
 {
     struct remote_fence *f = remote_fence_of(fence);
 
+    if (f->launch && remote_fence_status(fence) == CL_COMPLETE)
+        return remote_fence_times(&f->launch->base, times);
     if (!f->profile || remote_fence_status(fence) > CL_COMPLETE || !f->has_times)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     *times = f->times;
@@ -129,6 +133,8 @@ void remote_fence_free(struct tsl_fence *fence)
     if (!f->node->lost)
         remote_say_locked(f->node, &(struct tsl_remote_request){.kind = TSL_REMOTE_FENCE_FREE, .id = f->id});
     remote_unlock(c);
+    if (f->launch)
+        tsl_fence_unref(&f->launch->base);
     free(f);
 }
 

@@ -55,7 +55,8 @@ struct remote_lane {
 struct remote_mem {
     struct tsl_mem base;
     uint64_t id;
-    uint64_t booked_size; /* 0: it is a part of another */
+    uint64_t booked_size;   /* 0: it is a part of another */
+    struct remote_svm *svm; /* of svm_alloc: it has no number of its own; else NULL */
 };
 
 struct remote_program {
@@ -100,6 +101,7 @@ struct remote_fence {
     size_t region[3];
     TSL_SMALL_VECTOR(struct remote_note, 2) notes;
     TSL_SMALL_VECTOR(struct remote_fence *, 2) waits; /* that had not ended; references */
+    struct remote_fence *launch;                      /* whose times and error it tells, a reference; NULL: its own */
     UT_hash_handle hh;
     TAILQ_ENTRY(remote_fence) link; /* of all on their way, in the order of their numbers */
 };
@@ -227,6 +229,10 @@ cl_int remote_combine(struct tsl_lane *lane, const struct tsl_combine *combine, 
 cl_int remote_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
                      struct tsl_fence **fence);
 cl_int remote_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);
+
+/* Without what its shared virtual memory needs. */
+cl_int remote_launch_alone(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                           struct tsl_fence **fence);
 
 /* memory.c */
 struct remote_mem *remote_mem_of(const struct tsl_mem *mem);

@@ -1,6 +1,6 @@
 /* Memory and images. What there is room for is decided by our own books; the node is only asked when they are nearly
  * full, as other processes may have their part. */
-#include "remote/internal.h"
+#include "remote/svm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +123,10 @@ void remote_mem_free(struct tsl_mem *mem)
     struct remote_member *m = remote_member_of(mem->member);
     struct remote_mem *own = remote_mem_of(mem);
 
+    if (own->svm) {
+        remote_svm_free(own);
+        return;
+    }
     remote_lock(m->node->connection);
     m->used_size -= own->booked_size;
     if (!m->node->lost)

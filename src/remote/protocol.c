@@ -68,16 +68,17 @@ static void code_window(const struct codec *c, struct tsl_window *window)
 static void code_arg(const struct codec *c, struct tsl_remote_arg *arg)
 {
     uint8_t kind = (uint8_t)arg->kind;
-    size_t size = arg->kind == TSL_ARG_VALUE || arg->kind == TSL_ARG_SAMPLER ? arg->size : 0;
+    bool has_value = arg->kind == TSL_ARG_VALUE || arg->kind == TSL_ARG_SAMPLER || arg->kind == TSL_ARG_SVM;
+    size_t size = has_value ? arg->size : 0;
 
     code_u8(c, &kind);
-    fail_unless(c, kind > TSL_ARG_UNSET && kind < TSL_ARG_SVM);
+    fail_unless(c, kind > TSL_ARG_UNSET && kind <= TSL_ARG_SVM);
     arg->kind = (enum tsl_arg_kind)kind;
     code_u64(c, &arg->mem);
     code_u64(c, &arg->size);
     code_blob(c, &arg->value, &size);
-    if (kind == TSL_ARG_VALUE || kind == TSL_ARG_SAMPLER)
-        fail_unless(c, size == arg->size && (kind == TSL_ARG_VALUE || size == sizeof(struct tsl_sampler_desc)));
+    if (kind == TSL_ARG_VALUE || kind == TSL_ARG_SAMPLER || kind == TSL_ARG_SVM)
+        fail_unless(c, size == arg->size && (kind != TSL_ARG_SAMPLER || size == sizeof(struct tsl_sampler_desc)));
     code_bool(c, &arg->has_part);
     if (arg->has_part) {
         uint64_t shift = (uint64_t)arg->part.shift;
@@ -101,6 +102,11 @@ static void code_launch(const struct codec *c, struct tsl_remote_request *r)
     code_list(c, &r->n_args, (void **)&r->args, MIN_ARG_SIZE, sizeof(r->args[0]), TSL_REMOTE_MAX_ARGS);
     for (uint32_t i = 0; i < r->n_args; i++)
         code_arg(c, &r->args[i]);
+    code_list(c, &r->n_svm, (void **)&r->svm, 9, sizeof(r->svm[0]), TSL_REMOTE_MAX_PARTS);
+    for (uint32_t i = 0; i < r->n_svm; i++) {
+        code_u64(c, &r->svm[i].mem);
+        code_bool(c, &r->svm[i].unnamed);
+    }
 }
 
 static void code_special(const struct codec *c, struct tsl_program_special *special)
@@ -276,6 +282,7 @@ void tsl_remote_request_finish(struct tsl_remote_request *request)
 {
     free(request->waits);
     free(request->args);
+    free(request->svm);
     free(request->text);
     free(request->build.options);
     free(request->build.text_options);
@@ -289,6 +296,7 @@ void tsl_remote_request_finish(struct tsl_remote_request *request)
     request->n_headers = request->n_programs = 0;
     request->waits = NULL;
     request->args = NULL;
+    request->svm = NULL;
     request->text = NULL;
     request->build = (struct tsl_remote_build){.n_specials = 0};
 }

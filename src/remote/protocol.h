@@ -103,6 +103,7 @@ enum tsl_remote_request_kind {
     TSL_REMOTE_SUB,      /* id of `of`, offset, size */
     TSL_REMOTE_IMAGE,    /* id on member, image, flags; may ask */
     TSL_REMOTE_IMAGE_OF, /* id of `of`, image */
+    TSL_REMOTE_SVM, /* id on member, size, of: alignment, offset: the address, 0: the driver's; asks: the address */
     TSL_REMOTE_MEM_FREE,
 
     TSL_REMOTE_COPY,    /* dst, src, region */
@@ -138,9 +139,15 @@ struct tsl_remote_place {
 struct tsl_remote_arg {
     enum tsl_arg_kind kind;
     uint64_t mem, size;
-    const void *value; /* of VALUE and SAMPLER: size bytes; borrowed from the message when decoded */
+    const void *value; /* of VALUE, SAMPLER, SVM: size bytes; borrowed from the message when decoded */
     bool has_part;
     struct tsl_bound_part part;
+};
+
+/* Shared virtual memory that a launch may touch. */
+struct tsl_remote_bound_svm {
+    uint64_t mem;
+    bool unnamed;
 };
 
 struct tsl_remote_build {
@@ -185,8 +192,9 @@ struct tsl_remote_request {
     struct tsl_image_desc image;
     struct tsl_window window;
     bool has_args;
-    uint32_t n_args;
+    uint32_t n_args, n_svm;
     struct tsl_remote_arg *args;
+    struct tsl_remote_bound_svm *svm;
 
     char *text;
     struct tsl_remote_build build;
@@ -232,13 +240,17 @@ bool tsl_remote_get_reply(struct tsl_reader *reader, struct tsl_remote_reply *re
 
 /* ---- What answers hold ------------------------------------------------------------------------------------------- */
 
+/* Shared virtual memory that a member has: nothing, at any address that a program names, or where its driver likes. */
+enum tsl_remote_svm { TSL_REMOTE_SVM_NONE, TSL_REMOTE_SVM_ANYWHERE, TSL_REMOTE_SVM_OWN };
+
 struct tsl_remote_member {
     char *driver, *id, *platform_name, *device_name, *driver_version;
     cl_device_type type;
     struct tsl_identity identity;
     struct tsl_member_caps caps;                      /* those that make sense elsewhere */
     bool windows, combines, images, variables, links; /* its driver has the operations */
-    uint32_t peers;                                   /* members of the node with whose memory it copies, as bits */
+    enum tsl_remote_svm svm;
+    uint32_t peers; /* members of the node with whose memory it copies, as bits */
 };
 
 void tsl_remote_put_member(struct tsl_writer *writer, const struct tsl_remote_member *member);

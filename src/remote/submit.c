@@ -1,5 +1,6 @@
 /* Work as requests, but for copies. */
 #include "driver/combine.h"
+#include "remote/svm.h"
 #include "remote/work.h"
 
 #include <stdlib.h>
@@ -170,13 +171,15 @@ cl_int remote_combine(struct tsl_lane *lane, const struct tsl_combine *combine, 
 
 static void set_arg(struct tsl_remote_arg *to, const struct tsl_bound_arg *from)
 {
-    bool has_value = from->kind == TSL_ARG_VALUE || from->kind == TSL_ARG_SAMPLER;
+    bool has_value = from->kind == TSL_ARG_VALUE || from->kind == TSL_ARG_SAMPLER || from->kind == TSL_ARG_SVM;
 
     *to = (struct tsl_remote_arg){.kind = from->kind, .size = from->size, .has_part = from->part != NULL};
     if (has_value)
         to->value = from->value;
     if (from->kind == TSL_ARG_SAMPLER)
         to->size = sizeof(struct tsl_sampler_desc);
+    if (from->kind == TSL_ARG_SVM)
+        to->size = sizeof(uintptr_t);
     if (from->kind == TSL_ARG_MEM)
         to->mem = from->mem ? remote_mem_of(from->mem)->id : 0;
     if (from->part)
@@ -195,8 +198,13 @@ static cl_int set_args_locked(struct remote_work *work, const struct tsl_launch 
     if (kernel->serial == args->serial)
         return CL_SUCCESS;
     r->args = args->n ? calloc(args->n, sizeof(*r->args)) : NULL;
-    if (args->n && !r->args)
+    r->svm = args->n_svm ? calloc(args->n_svm, sizeof(*r->svm)) : NULL;
+    if ((args->n && !r->args) || (args->n_svm && !r->svm))
         return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < args->n_svm; i++)
+        r->svm[i] = (struct tsl_remote_bound_svm){remote_svm_mirror(&args->svm[i], work->lane->base.member)->id,
+                                                  args->svm[i].unnamed};
+    r->n_svm = args->n_svm;
     for (cl_uint i = 0; i < args->n; i++)
         set_arg(&r->args[i], &args->args[i]);
     r->n_args = args->n;
@@ -205,22 +213,27 @@ static cl_int set_args_locked(struct remote_work *work, const struct tsl_launch 
     return CL_SUCCESS;
 }
 
-cl_int remote_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
-                     struct tsl_fence **fence)
+cl_int remote_launch_alone(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                           struct tsl_fence **fence)
 {
     struct remote_work work;
     cl_int error;
 
-    if (launch->args->n_svm)
-        return CL_INVALID_OPERATION;
-    for (cl_uint i = 0; i < launch->args->n; i++)
-        if (launch->args->args[i].kind == TSL_ARG_SVM || launch->args->args[i].kind == TSL_ARG_UNSET)
-            return CL_INVALID_KERNEL_ARGS;
     remote_lock(remote_lane_connection(lane));
     error = remote_work_begin_locked(&work, lane, TSL_REMOTE_LAUNCH, waits);
     if (!error)
         error = set_args_locked(&work, launch);
     error = remote_work_say_unlock(&work, error, waits, fence);
     free(work.request.args);
+    free(work.request.svm);
     return error;
+}
+
+cl_int remote_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                     struct tsl_fence **fence)
+{
+    for (cl_uint i = 0; i < launch->args->n; i++)
+        if (launch->args->args[i].kind == TSL_ARG_UNSET)
+            return CL_INVALID_KERNEL_ARGS;
+    return (launch->args->n_svm ? remote_svm_launch : remote_launch_alone)(lane, launch, waits, fence);
 }

@@ -33,11 +33,14 @@ static uint64_t chance(uint64_t n)
 static uint64_t waits[] = {20, 21};
 static float value = 3;
 static uint32_t bytes[256];
+static void *address = bytes;
 static struct tsl_remote_arg args[] = {
     {.kind = TSL_ARG_MEM, .mem = A},
     {.kind = TSL_ARG_VALUE, .size = sizeof(value), .value = &value},
     {.kind = TSL_ARG_LOCAL, .size = 64},
+    {.kind = TSL_ARG_SVM, .size = sizeof(address), .value = &address},
 };
+static struct tsl_remote_bound_svm regions[] = {{.mem = B, .unnamed = true}, {.mem = A}};
 static struct tsl_program_special specials[] = {{7, 4, 12}};
 
 /* What a program says that makes memory and works on it: in this order it is all right. */
@@ -133,8 +136,10 @@ static const struct tsl_remote_request launch = {
     .of = 31,
     .window = {.work_dim = 2, .global_size = {8, 8, 1}, .local_size = {4, 4, 1}, .group_count = {1, 2, 1}},
     .has_args = true,
-    .n_args = 3,
-    .args = args};
+    .n_args = 4,
+    .args = args,
+    .n_svm = 2,
+    .svm = regions};
 
 static struct tsl_remote_header headers[] = {{(char *)"a.h", "int a;", 6}, {(char *)"empty", NULL, 0}};
 static uint64_t programs[] = {32, 33};
