@@ -8,6 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Members of one process: their bits, the host's, and one for "nowhere" fit a 32-bit set of spaces (tile/tile.h). A
+ * library for more devices, of many nodes say, is built with -DTSL_MAX_MEMBERS=N. */
+#ifndef TSL_MAX_MEMBERS
+#define TSL_MAX_MEMBERS 30
+#endif
+#if TSL_MAX_MEMBERS > 30
+#include "base/sets_wide.h"
+#else
+
 typedef uint32_t tsl_members;
 typedef uint32_t tsl_spaces;
 
@@ -147,4 +156,5 @@ static inline tsl_spaces tsl_spaces_without(tsl_spaces a, tsl_spaces b)
     return a & ~b;
 }
 
+#endif
 #endif

@@ -72,7 +72,9 @@ struct tsl_fake_member {
     uint64_t opens_ns;       /* … has taken so long */
 };
 
+#ifndef TSL_FAKE_MAX_MEMBERS
 #define TSL_FAKE_MAX_MEMBERS 8
+#endif
 
 struct tsl_fake_setup {
     unsigned n_members;

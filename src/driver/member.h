@@ -7,6 +7,8 @@
 
 #include "driver/image.h"
 
+#include "base/sets.h"
+
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <stdatomic.h>
@@ -15,9 +17,6 @@
 #include <stdint.h>
 
 struct tsl_driver;
-
-/* Members of one process: their bits, the host's, and one for "nowhere" fit a 32-bit set of spaces (tile/tile.h). */
-#define TSL_MAX_MEMBERS 30
 
 /* ---- Paths: what a probe finds --------------------------------------------------------------------------------- */
 

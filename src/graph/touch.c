@@ -140,7 +140,7 @@ static bool leave_use(const struct touch *touch, struct tsl_tile *tile)
 {
     struct tsl_op *op = touch->by->op;
     struct part part = {touch, tile};
-    struct tsl_use use = {.user = &op->user, .space = (uint8_t)touch->space, .write = touch->may & TSL_MAY_WRITE};
+    struct tsl_use use = {.user = &op->user, .space = (uint16_t)touch->space, .write = touch->may & TSL_MAY_WRITE};
     if (!touch->extent && !op->to_all)
         return tsl_tile_use(tile, use.user, use.space, use.write);
     use.partial = touch->extent;

@@ -171,7 +171,7 @@ static bool use_tile(struct tsl_tile *tile, const struct tsl_use *use, const str
 
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write)
 {
-    struct tsl_use use = {.user = user, .space = (uint8_t)space, .write = write};
+    struct tsl_use use = {.user = user, .space = (uint16_t)space, .write = write};
     return use_tile(tile, &use, &(struct part){NULL, NULL});
 }
 
@@ -182,7 +182,7 @@ bool tsl_tile_use_part(struct tsl_tile *tile, const struct tsl_use *use, tsl_til
 
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space)
 {
-    struct tsl_use use = {.user = user, .space = (uint8_t)space, .write = true};
+    struct tsl_use use = {.user = user, .space = (uint16_t)space, .write = true};
     if (user->done || uses_have(&tile->uses, &use))
         return true;
     if (!uses_reserve(&tile->uses, tile->uses.n + 1))

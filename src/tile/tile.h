@@ -29,7 +29,7 @@
  * for none: a failure has left the bytes nowhere, and whoever reads them fails. */
 #define TSL_SPACE_HOST      0u
 #define TSL_SPACE_MEMBER(i) (1u + (i))
-#define TSL_SPACE_LOST      31u
+#define TSL_SPACE_LOST      (TSL_MAX_MEMBERS > 30 ? TSL_MAX_MEMBERS + 2u : 31u)
 
 /* What a map needs to know of an operation; the first field of struct tsl_op (graph/op.h). */
 struct tsl_user {
@@ -55,7 +55,7 @@ static inline bool tsl_user_beside(const struct tsl_user *user, const struct tsl
 
 struct tsl_use {
     struct tsl_user *user; /* owned reference */
-    uint8_t space;
+    uint16_t space;
     bool write;
     bool told;     /* the user won't write here, and the copy isn't taken for valid any more because of this use */
     bool partial;  /* the user touches a part of the tile alone, and left earlier uses in place */

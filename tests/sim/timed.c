@@ -94,7 +94,12 @@ void timed_launch(struct timed *t, const char *name, size_t n_items, unsigned n_
         assert_int_equal(tsl_kernel_set_arg(kernel, i, sizeof(cl_mem), &buffers[i]), CL_SUCCESS);
     if (value)
         assert_int_equal(tsl_kernel_set_arg(kernel, n_buffers, sizeof value, &value), CL_SUCCESS);
-    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible & t->members), CL_SUCCESS);
+    tsl_members members = TSL_MEMBERS_NONE;
+
+    for (unsigned i = 0; i < t->n_members; i++)
+        if (tsl_members_has(kernel->eligible, i) && (i >= 32 || t->members >> i & 1))
+            tsl_members_add(&members, i);
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, members), CL_SUCCESS);
     tsl_object_release(&kernel->object);
 }
 
