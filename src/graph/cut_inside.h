@@ -16,8 +16,8 @@
 struct tsl_command;
 struct tsl_cut_memo;
 
-/* Shares of a launch, at most. */
-#define TSL_CUT_MAX_SHARES 32u
+/* Shares of a launch, at most: one for each member, and where they are divided two rims for each. */
+#define TSL_CUT_MAX_SHARES (TSL_MAX_MEMBERS > 30 ? 3u * TSL_MAX_MEMBERS : 32u)
 
 /* A launch that may be cut. */
 struct tsl_cut {

@@ -41,9 +41,15 @@ bool tsl_move_is_direct(struct tsl_graph *graph, unsigned from, unsigned to)
 
 unsigned tsl_move_source(struct tsl_graph *graph, tsl_spaces valid, unsigned to)
 {
-    for (unsigned s = 1; s <= graph->n_ports; s++)
-        if (tsl_spaces_has(valid, s) && peers(graph, s, to))
+    tsl_spaces left = valid; /* Few, however many members there are. */
+    tsl_spaces_remove(&left, TSL_SPACE_HOST);
+    tsl_spaces_remove(&left, TSL_SPACE_LOST);
+    while (!tsl_spaces_is_empty(left)) {
+        unsigned s = tsl_spaces_first(left);
+        if (peers(graph, s, to))
             return s;
+        tsl_spaces_remove(&left, s);
+    }
     return tsl_spaces_first(valid); /* The host is the lowest. */
 }
 

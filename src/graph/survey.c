@@ -43,6 +43,16 @@ struct survey {
     struct run_of_tiles runs[TSL_MAX_MEMBERS][TSL_MOVE_SOURCES]; /* by candidate, not yet counted; size 0: none */
 };
 
+/* The first of the members that are left; true until none is. There may be many, of which one is asked about. */
+static bool take_member(const struct survey *s, tsl_members *left, unsigned *i)
+{
+    if (tsl_members_is_empty(*left))
+        return false;
+    *i = tsl_members_first(*left);
+    tsl_members_remove(left, *i);
+    return *i < s->command->graph->n_ports;
+}
+
 static unsigned space_at(const struct survey *s, unsigned i)
 {
     return tsl_space_of(&s->command->graph->ports[i], s->data);
@@ -98,12 +108,14 @@ static struct run_of_tiles *run_from(struct survey *s, unsigned i, unsigned from
 
 static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t begin, uint64_t end)
 {
-    if (is_overwritten(s, begin, end))
+    tsl_members left = s->members;
+    unsigned i;
+    if (is_overwritten(s, begin, end) || tsl_spaces_is_empty(tile->valid) ||
+        tsl_spaces_has(tile->valid, TSL_SPACE_LOST))
         return;
-    for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
+    while (take_member(s, &left, &i)) {
         unsigned to = space_at(s, i);
-        if (!tsl_members_has(s->members, i) || tsl_spaces_is_empty(tile->valid) || tsl_spaces_has(tile->valid, to) ||
-            tsl_spaces_has(tile->valid, TSL_SPACE_LOST))
+        if (tsl_spaces_has(tile->valid, to))
             continue;
         unsigned from = tsl_move_source(s->command->graph, tile->valid, to);
         struct run_of_tiles *run = run_from(s, i, from);
@@ -147,10 +159,10 @@ static void count_deferred(struct survey *s, const struct tsl_command *write, co
     struct tsl_placer *placer = s->command->graph->placer;
     uint64_t begin = tsl_deferred_write_begin(write), end = tsl_deferred_write_end(write), size = end - begin;
     bool within = buffer->offset <= begin && end <= buffer->offset + buffer->size;
-    for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
+    tsl_members left = s->members;
+    unsigned i;
+    while (take_member(s, &left, &i)) {
         unsigned to = space_at(s, i);
-        if (!tsl_members_has(s->members, i))
-            continue;
         s->candidates[i].missing_size += to == TSL_SPACE_HOST ? 0 : size;
         s->candidates[i].move_ns += tsl_placer_move_ns(placer, TSL_SPACE_HOST, within ? to : TSL_SPACE_HOST, size);
         if (!within && to != TSL_SPACE_HOST)
@@ -162,7 +174,9 @@ static void count_deferred(struct survey *s, const struct tsl_command *write, co
 static void count_host_copy(struct survey *s)
 {
     double ns = tsl_host_copy_ns(s->data);
-    for (unsigned i = 0; i < s->command->graph->n_ports && ns > 0; i++)
+    tsl_members left = s->members;
+    unsigned i;
+    while (ns > 0 && take_member(s, &left, &i))
         if (s->runs[i][0].size && space_at(s, i) == TSL_SPACE_HOST)
             s->candidates[i].move_ns += ns;
 }
@@ -215,9 +229,11 @@ static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer, con
     for (unsigned i = 0; i < writes.n; i++)
         survey_range(s, &writes.list[i], !writes.list[i].overwritten && !is_among(&writes.list[i], &reads));
     count_host_copy(s);
-    for (unsigned i = 0; i < s->command->graph->n_ports; i++)
+    tsl_members left = s->members;
+    unsigned m;
+    while (take_member(s, &left, &m))
         for (unsigned k = 0; k < TSL_MOVE_SOURCES; k++)
-            count_run(s, i, &s->runs[i][k]);
+            count_run(s, m, &s->runs[m][k]);
     survey_deferred(s, buffer);
 }
 
@@ -236,9 +252,11 @@ static void survey_arguments(struct survey *s)
     struct tsl_command *c = s->command;
     const struct tsl_argument_touch *touches = NULL;
     cl_uint n = 0;
-    for (unsigned i = 0; i < c->graph->n_ports && !touches; i++) {
-        struct tsl_kernel_part *part = &c->kernel->parts[i];
-        if (!tsl_members_has(s->members, i) || !part->facts.footprint)
+    tsl_members left = s->members;
+    unsigned m;
+    while (!touches && take_member(s, &left, &m)) {
+        struct tsl_kernel_part *part = &c->kernel->parts[m];
+        if (!part->facts.footprint)
             continue;
         touches = tsl_footing_of(c, s->window, part, NULL);
         n = part->facts.footprint->n_arguments;
@@ -268,7 +286,9 @@ uint64_t tsl_survey(struct tsl_command *c, const struct tsl_window *window, cons
     s.members = members;
     s.ready_ns = 0;
     s.candidates = candidates;
-    for (unsigned i = 0; i < c->graph->n_ports; i++)
+    tsl_members left = members;
+    unsigned i;
+    while (take_member(&s, &left, &i))
         for (unsigned k = 0; k < TSL_MOVE_SOURCES; k++)
             s.runs[i][k].size = 0;
     if (tsl_placer_learns(c->graph->placer))

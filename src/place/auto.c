@@ -502,6 +502,8 @@ double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, un
         return ns;
     ns = INFINITY;
     for (unsigned i = 0; i < placer->n; i++) {
+        if (placer->kind[i] == placer->kind[member] && part_of(ask, i) == part_of(ask, member))
+            continue; /* As little is known of it. */
         double other = part_guess(placer, ask, i, size);
         if (other > 0)
             ns = fmin(ns, other * feared_ratio(placer, i, member));
