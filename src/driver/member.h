@@ -35,10 +35,12 @@ struct tsl_identity {
 /* A driver's way to a device. Owned by the registry (members/members.h); strings are the registry's. */
 struct tsl_path {
     const struct tsl_driver *driver;
-    char id[32];          /* "opencl:0.1", "cuda:1", "cpu", "fake:0": what TESELA_MEMBERS names */
-    char *platform_name;  /* CL_PLATFORM_NAME or the technology's name */
-    char *device_name;    /* CL_DEVICE_NAME */
-    char *driver_version; /* CL_DRIVER_VERSION */
+    char id[32];           /* "opencl:0.1", "cuda:1", "cpu", "fake:0": what TESELA_MEMBERS names */
+    char *platform_name;   /* CL_PLATFORM_NAME or the technology's name */
+    const char *kind_name; /* stands for platform_name where times are learned, which equal devices share. Constant, the
+                              driver's; NULL: platform_name */
+    char *device_name;     /* CL_DEVICE_NAME */
+    char *driver_version;  /* CL_DRIVER_VERSION */
     cl_device_type type;
     struct tsl_identity identity;
     int preference; /* of several paths to one device the one with the highest serves by default; 0: nothing known */

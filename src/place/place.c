@@ -47,7 +47,7 @@ uint64_t tsl_kind_of(const struct tsl_member *member, unsigned i)
     if (!path)
         return i + 2;
     hash = mix(hash, path->driver ? path->driver->name : "");
-    hash = mix(hash, path->platform_name);
+    hash = mix(hash, path->kind_name ? path->kind_name : path->platform_name);
     hash = mix(hash, path->device_name);
     return mix(hash, path->driver_version) | 1u << 8; /* never one of the small numbers */
 }

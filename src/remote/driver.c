@@ -19,6 +19,7 @@ static void report(struct remote_path *path, tsl_found_fn *found, void *arg)
                             .type = is->type,
                             .identity = is->identity,
                             .preference = PREFERENCE,
+                            .kind_name = is->platform_name, /* the same on all nodes */
                             .priv = path};
 
     snprintf(said.id, sizeof(said.id), "remote:%u.%u", node->index, path->index);
