@@ -74,6 +74,8 @@ struct tsl_driver {
     bool own_threads; /* works, and compiles, in threads of its own in this process: exit waits for it (graph/exit.c) */
     bool submits_slowly; /* a submission takes its thread some microseconds, and several members' can be made at once
                             (graph/senders.h) */
+    bool flushes_all;    /* a flush of one lane sends what all lanes of the member were given, and is as dear as a
+                            submission */
     bool asks_access;    /* its facts come from signatures alone: our compiler's findings in a program's text are wanted
                             (program/text_access.h), for members whose caps say access_holds, or for all
                             (TESELA_VENDOR_ROLES) */

@@ -128,8 +128,14 @@ static inline void after_submission(struct tsl_op *op, cl_int error)
         STAILQ_INSERT_TAIL(&op->port->graph->to_watch, op, ready);
     }
     tsl_graph_changed(op->port->graph);
-    if (op->command->flushed)
+    if (!op->command->flushed)
+        return;
+    if (!op->port->member->driver->flushes_all) {
         tsl_graph_lane_flush(lane);
+    } else if (!op->port->unsent) { /* At the end of the drain. */
+        tsl_graph_lane_ref(lane);
+        op->port->unsent = lane;
+    }
 }
 
 /* The n-th oldest operation on its way that has a fence, or the newest that has one if there are fewer; NULL: none has.
@@ -271,15 +277,29 @@ static bool submit_ahead(struct tsl_op *of)
     return false;
 }
 
+/* What was to be flushed of a driver whose flush is for all lanes. The lock is given meanwhile. */
+static void send_all(struct tsl_port *port)
+{
+    struct tsl_graph_lane *lane = port->unsent;
+    if (!lane)
+        return;
+    port->unsent = NULL;
+    tsl_graph_lane_flush(lane);
+    tsl_graph_lane_unref(lane);
+}
+
 void tsl_port_drain(struct tsl_port *port)
 {
     struct tsl_op *op;
     if (port->draining)
         return; /* The other thread sees what was added. */
     port->draining = true;
-    while ((op = STAILQ_FIRST(&port->ready))) {
-        STAILQ_REMOVE_HEAD(&port->ready, ready);
-        submit_op(op);
-    }
+    do {
+        while ((op = STAILQ_FIRST(&port->ready))) {
+            STAILQ_REMOVE_HEAD(&port->ready, ready);
+            submit_op(op);
+        }
+        send_all(port);
+    } while (!STAILQ_EMPTY(&port->ready));
     port->draining = false;
 }

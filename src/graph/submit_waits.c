@@ -86,6 +86,8 @@ static void wait_natively(struct tsl_op *op, struct tsl_op *before, tsl_fences *
         tsl_graph_close(op->port->graph);
         return;
     }
+    if (before->port == op->port && op->port->member->driver->flushes_all)
+        return; /* It is sent with the operation itself. */
     if (!tsl_graph_lane_flush(before->lane))
         wait_for_lane(before);
 }

@@ -66,14 +66,44 @@ void remote_say_locked(struct remote_node *node, const struct tsl_remote_request
         remote_send_locked(node);
 }
 
-void remote_flush_locked(struct remote_node *node, uint64_t lane, uint64_t id)
+void remote_flush_locked(struct remote_node *node)
 {
-    if (node->flushed_lane != lane || node->flushed_id < id) {
-        remote_say_locked(node, &(struct tsl_remote_request){.kind = TSL_REMOTE_FLUSH, .id = lane});
-        node->flushed_lane = lane;
-        node->flushed_id = node->connection->last_id;
+    struct remote_lane *lane;
+
+    if (LIST_EMPTY(&node->unflushed))
+        return; /* What else was said can wait for the next frame. */
+    while ((lane = LIST_FIRST(&node->unflushed))) {
+        LIST_REMOVE(lane, link);
+        lane->unflushed = false;
+        remote_say_locked(node, &(struct tsl_remote_request){.kind = TSL_REMOTE_FLUSH, .id = lane->id});
     }
     remote_send_locked(node);
+}
+
+void remote_send_soon_locked(struct remote_node *node)
+{
+    if (!remote_is_receiver) {
+        remote_send_locked(node);
+    } else if (!node->owed) {
+        node->owed = true;
+        SLIST_INSERT_HEAD(&node->connection->owed, node, link);
+    }
+}
+
+void remote_send_owed(struct remote_connection *c)
+{
+    struct remote_node *node;
+
+    if (SLIST_EMPTY(&c->owed)) /* Its own thread's alone. */
+        return;
+    remote_lock(c);
+    while ((node = SLIST_FIRST(&c->owed))) {
+        SLIST_REMOVE_HEAD(&c->owed, link);
+        node->owed = false;
+        if (!node->lost)
+            remote_send_locked(node);
+    }
+    remote_unlock(c);
 }
 
 void remote_frame_locked(struct remote_node *node, const struct tsl_remote_frame *frame)

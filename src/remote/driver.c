@@ -184,9 +184,13 @@ static cl_int lane_create(struct tsl_member *member, unsigned use, struct tsl_la
 static void lane_free(struct tsl_lane *lane)
 {
     struct remote_lane *l = (struct remote_lane *)lane;
+    struct remote_node *node = remote_member_of(lane->member)->node;
 
-    say(remote_member_of(lane->member)->node, &(struct tsl_remote_request){.kind = TSL_REMOTE_LANE_FREE, .id = l->id},
-        true);
+    remote_lock(node->connection);
+    if (l->unflushed)
+        LIST_REMOVE(l, link);
+    remote_unlock(node->connection);
+    say(node, &(struct tsl_remote_request){.kind = TSL_REMOTE_LANE_FREE, .id = l->id}, true);
     if (l->last_held)
         tsl_fence_unref(&l->last_held->base);
     free(l);
@@ -198,7 +202,7 @@ static cl_int flush(struct tsl_lane *lane)
 
     remote_lock(node->connection);
     if (!node->lost)
-        remote_flush_locked(node, ((struct remote_lane *)lane)->id, node->connection->last_id);
+        remote_flush_locked(node);
     remote_unlock(node->connection);
     return CL_SUCCESS;
 }
@@ -212,6 +216,7 @@ static cl_int finish(struct tsl_lane *lane)
 
 const struct tsl_driver tsl_remote_driver = {
     .asks_access = true,
+    .flushes_all = true,
     .name = "remote",
     .probe = probe,
     .open = open_member,

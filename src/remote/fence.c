@@ -85,10 +85,8 @@ cl_int remote_fence_wait(struct tsl_fence *fence)
     if (status <= CL_COMPLETE)
         return status;
     remote_lock(c);
-    if (f->on_way && !f->flushed && !f->node->lost)
-        remote_flush_locked(f->node, f->lane_id, f->id);
-    else
-        remote_send_locked(f->node);
+    if (!f->node->lost)
+        remote_flush_locked(f->node);
     while ((status = atomic_load(&f->status)) > CL_COMPLETE)
         pthread_cond_wait(&c->changed, &c->lock);
     remote_unlock(c);
@@ -181,7 +179,7 @@ cl_int remote_gate_open(struct tsl_fence *gate, cl_int status)
     if (!lost) {
         remote_say_locked(f->node,
                           &(struct tsl_remote_request){.kind = TSL_REMOTE_OPEN, .id = f->id, .status = status});
-        remote_send_locked(f->node);
+        remote_send_soon_locked(f->node);
     }
     remote_end_locked(f, status);
     remote_unlock(c);

@@ -19,8 +19,10 @@ struct remote_node {
     struct remote_connection *connection;
     unsigned index;
     bool lost;
-    struct tsl_writer out;             /* requests that were not sent yet */
-    uint64_t flushed_lane, flushed_id; /* the last FLUSH: that lane, with all whose numbers go so far */
+    bool owed; /* in the connection's list; the receiver's */
+    SLIST_ENTRY(remote_node) link;
+    struct tsl_writer out;              /* requests that were not sent yet */
+    LIST_HEAD(, remote_lane) unflushed; /* lanes with work that was said since their last FLUSH */
     struct tsl_clock_map clock;
     size_t sent_size;             /* bytes of data that the node holds for us */
     struct tsl_remote_reply data; /* of which the payload comes next; kind 0: of none */
@@ -49,6 +51,8 @@ struct remote_lane {
     struct tsl_lane base;
     uint64_t id;
     bool profile;
+    bool unflushed;
+    LIST_ENTRY(remote_lane) link;   /* of the node's, while it is unflushed */
     struct remote_fence *last_held; /* the last work that may wait for the host; a reference. Under the lock */
 };
 
@@ -92,7 +96,6 @@ struct remote_fence {
     uint64_t id;
     atomic_int status;
     bool is_gate, on_way, held, profile, has_times;
-    bool flushed; /* its lane was, since, for work of another lane */
     struct tsl_times times;
     struct remote_node *node;
     uint64_t lane_id; /* 0: a gate */
@@ -151,7 +154,8 @@ struct remote_connection {
     struct remote_call *calls;
     struct remote_parcels parcels;
     bool slot_taken[TSL_REMOTE_N_SLOTS];
-    struct remote_node *copying; /* the courier reads a program's memory for a WRITE to that node */
+    SLIST_HEAD(, remote_node) owed; /* what the receiver said is not sent; its own */
+    struct remote_node *copying;    /* the courier reads a program's memory for a WRITE to that node */
 };
 
 /* Data that one node may hold for us and has not put to their place: more wait here. */
@@ -174,8 +178,11 @@ struct remote_connection *remote_connect(void);
 /* Appends to what the node will get; sends it where that has become much. */
 void remote_say_locked(struct remote_node *node, const struct tsl_remote_request *request);
 void remote_send_locked(struct remote_node *node);
-/* Says FLUSH, unless work of the lane up to that number was flushed last, and sends all. */
-void remote_flush_locked(struct remote_node *node, uint64_t lane, uint64_t id);
+/* The same; in the receiver's thread when it has taken what was received. */
+void remote_send_soon_locked(struct remote_node *node);
+void remote_send_owed(struct remote_connection *c);
+/* Says FLUSH for all lanes that have work since theirs, and sends all. */
+void remote_flush_locked(struct remote_node *node);
 /* Another frame, behind all that was said. */
 void remote_frame_locked(struct remote_node *node, const struct tsl_remote_frame *frame);
 /* Asks, and waits for the answer. Its data are the caller's (heap, with a NUL behind). CL_DEVICE_NOT_AVAILABLE: the
@@ -187,6 +194,7 @@ static inline uint64_t remote_new_id_locked(struct remote_connection *c)
 }
 
 /* receive.c */
+extern _Thread_local bool remote_is_receiver;
 void *remote_receive(void *connection);
 /* Ends what can end on lost nodes, and unlocks. */
 void remote_end_lost_unlock(struct remote_connection *c);

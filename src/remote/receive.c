@@ -293,7 +293,10 @@ static bool fill(struct remote_connection *c, struct inbox *in, size_t size)
     if (!make_room(in, size < 65536 ? 65536 : size))
         return false;
     while (in->end < size) {
-        ssize_t n = recv(c->socket, in->data + in->end, in->capacity - in->end, 0);
+        ssize_t n;
+
+        remote_send_owed(c);
+        n = recv(c->socket, in->data + in->end, in->capacity - in->end, 0);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -331,6 +334,8 @@ static bool take_frame(struct remote_connection *c, const struct tsl_remote_fram
     }
 }
 
+_Thread_local bool remote_is_receiver;
+
 void *remote_receive(void *connection)
 {
     struct remote_connection *c = connection;
@@ -339,6 +344,7 @@ void *remote_receive(void *connection)
     size_t body;
 
     pthread_setname_np(pthread_self(), "tesela-remote");
+    remote_is_receiver = true;
     while (fill(c, &in, TSL_REMOTE_FRAME_SIZE) && tsl_remote_get_frame(in.data + in.at, &frame)) {
         body = frame.kind == TSL_REMOTE_PAYLOAD ? 0 : frame.size;
         if (!fill(c, &in, TSL_REMOTE_FRAME_SIZE + body) ||

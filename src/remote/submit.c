@@ -6,16 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Work of another lane that is waited for must begin by itself. */
-static void flush_locked(struct remote_work *work, struct remote_fence *fence)
-{
-    if (fence->flushed || !fence->on_way || fence->lane_id == work->lane->id)
-        return;
-    fence->flushed = true;
-    remote_say_locked(work->node, &(struct tsl_remote_request){.kind = TSL_REMOTE_FLUSH, .id = fence->lane_id});
-}
-
-/* Fences that ended well need no mention. request.waits is the work's (heap). */
+/* Fences that ended well need no mention. Other lanes' work is flushed with this one's. request.waits is the work's
+ * (heap). */
 static cl_int take_waits_locked(struct remote_work *work, const struct tsl_waits *waits)
 {
     unsigned n = waits ? waits->n : 0;
@@ -29,7 +21,6 @@ static cl_int take_waits_locked(struct remote_work *work, const struct tsl_waits
         if (atomic_load(&fence->status) == CL_COMPLETE)
             continue;
         work->request.waits[work->request.n_waits++] = fence->id;
-        flush_locked(work, fence);
         work->held = work->held || (fence->held && !remote_fence_has_ended(fence));
     }
     work->held = work->held || (work->lane->last_held && !remote_fence_has_ended(work->lane->last_held));
@@ -82,6 +73,14 @@ cl_int remote_work_name_locked(struct remote_work *work, bool wanted, const stru
     return CL_SUCCESS;
 }
 
+void remote_work_put_locked(struct remote_work *work)
+{
+    if (!work->lane->unflushed)
+        LIST_INSERT_HEAD(&work->node->unflushed, work->lane, link);
+    work->lane->unflushed = true;
+    remote_say_locked(work->node, &work->request);
+}
+
 struct remote_fence *remote_work_hold_locked(struct remote_work *work)
 {
     struct remote_fence *old = NULL;
@@ -103,7 +102,7 @@ cl_int remote_work_say_unlock(struct remote_work *work, cl_int error, const stru
     if (!error)
         error = remote_work_name_locked(work, fence != NULL, waits);
     if (!error) {
-        remote_say_locked(work->node, &work->request);
+        remote_work_put_locked(work);
         old = remote_work_hold_locked(work);
     }
     remote_unlock(c);

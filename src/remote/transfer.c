@@ -171,7 +171,7 @@ static cl_int transfer_piece(struct tsl_lane *lane, const struct tsl_copy *copy,
             work.fence->host = copy->dst;
             memcpy(work.fence->region, copy->region, sizeof(copy->region));
         }
-        remote_say_locked(work.node, &work.request);
+        remote_work_put_locked(&work);
         if (parcel)
             hold_parcel_locked(&work, parcel, holders);
         old = remote_work_hold_locked(&work);

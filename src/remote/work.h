@@ -18,6 +18,8 @@ cl_int remote_work_begin_locked(struct remote_work *work, struct tsl_lane *lane,
                                 const struct tsl_waits *waits);
 /* Gives it a number and, where it is wanted or needed, a fence, whose creator's reference is work->fence. */
 cl_int remote_work_name_locked(struct remote_work *work, bool wanted, const struct tsl_waits *waits);
+/* Says it. */
+void remote_work_put_locked(struct remote_work *work);
 /* Drops what is behind the lane's last held work; the caller drops the reference that is returned, without the lock. */
 struct remote_fence *remote_work_hold_locked(struct remote_work *work);
 /* Names it, unless there is an error already, says it, and unlocks. fence as the contract has it. */
