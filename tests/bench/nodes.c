@@ -74,6 +74,28 @@ static double batched_us(const struct tsl_driver *driver, struct tsl_lane *lane,
     return median(us, 9);
 }
 
+/* Each in a frame of its own, told back by another, nobody waits in between: what the busiest of program, head and node
+ * takes for the two. */
+static double frame_us(const struct tsl_driver *driver, struct tsl_lane *lane)
+{
+    double us[9];
+
+    for (unsigned i = 0; i < 9; i++) {
+        uint64_t begin = tsl_clock_ns();
+
+        for (unsigned j = 0; j < 2000; j++) {
+            struct tsl_fence *fence;
+
+            must(driver->mark(lane, NULL, &fence), "mark");
+            must(driver->flush(lane), "flush");
+            tsl_fence_unref(fence);
+        }
+        must(driver->finish(lane), "finish");
+        us[i] = (double)(tsl_clock_ns() - begin) / 1e3 / 2000;
+    }
+    return median(us, 9);
+}
+
 static void copy_now(struct tsl_lane *lane, struct tsl_place dst, struct tsl_place src, size_t size)
 {
     const struct tsl_driver *driver = lane->member->driver;
@@ -162,6 +184,7 @@ int main(void)
     printf("member: %s\n", members[0]->path->id);
     printf("a command, there and back: %.1f us\n", command_us(driver, lane));
     printf("a command of 2000 in a row: %.2f us\n", batched_us(driver, lane, mem));
+    printf("a command in a frame of its own, of 2000: %.2f us\n", frame_us(driver, lane));
     printf("write of 64 MiB: %.2f GB/s\n", gigabytes(lane, mem, host, true));
     printf("read of 64 MiB: %.2f GB/s\n", gigabytes(lane, mem, host, false));
     if (n > 1)
