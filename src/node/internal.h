@@ -166,6 +166,9 @@ struct node_session {
 /* Programs whose end is remembered: a node may ask for what is theirs a moment later. */
 #define NODE_N_GONE 64
 
+/* Some sets of them are words. */
+#define NODE_MOST_MEMBERS 30
+
 struct node_server {
     struct node_out out;
     bool lost_peers[TSL_REMOTE_MAX_NODES];

@@ -42,7 +42,7 @@ struct node_server *node_server_create(const struct node_out *out)
     pthread_cond_init(&server->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     members = tsl_members_open(&n);
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n && server->n_members < NODE_MOST_MEMBERS; i++)
         if (can_serve(members[i]))
             server->members[server->n_members++] = members[i];
     return server;

@@ -40,7 +40,7 @@ static void report(struct remote_path *path, tsl_found_fn *found, void *arg)
 static bool read_members(struct remote_node *node, const void *data, size_t size)
 {
     struct tsl_reader reader = tsl_reader_of(data, size);
-    uint32_t n = tsl_read_u32_max(&reader, TSL_MAX_MEMBERS);
+    uint32_t n = tsl_read_u32_max(&reader, 32); /* peers: a bit each */
 
     node->paths = calloc(n + 1, sizeof(node->paths[0]));
     if (!node->paths)
