@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Members of one process: their bits, the host's, and one for "nowhere" fit a 32-bit set of spaces (tile/tile.h). A
+/* Members of one process: their bits, the host's, and one for "nowhere" fit a set of spaces (tile/tile.h). A
  * library for more devices, of many nodes say, is built with -DTSL_MAX_MEMBERS=N. */
 #ifndef TSL_MAX_MEMBERS
 #define TSL_MAX_MEMBERS 30
@@ -18,7 +18,7 @@
 #else
 
 typedef uint32_t tsl_members;
-typedef uint32_t tsl_spaces;
+typedef uint64_t tsl_spaces;
 
 /* ---- Members --------------------------------------------------------------------------------------------------- */
 
@@ -126,7 +126,7 @@ static inline bool tsl_spaces_is_empty(tsl_spaces set)
 /* Of a set that is not empty: the lowest. */
 static inline unsigned tsl_spaces_first(tsl_spaces set)
 {
-    return (unsigned)__builtin_ctz(set);
+    return (unsigned)__builtin_ctzll(set);
 }
 
 static inline bool tsl_spaces_are(tsl_spaces a, tsl_spaces b)
@@ -142,7 +142,7 @@ static inline bool tsl_spaces_only(tsl_spaces set, unsigned space)
 
 static inline unsigned tsl_spaces_count(tsl_spaces set)
 {
-    return (unsigned)__builtin_popcount(set);
+    return (unsigned)__builtin_popcountll(set);
 }
 
 /* In one of the two, in a alone. */

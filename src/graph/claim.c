@@ -29,7 +29,7 @@ cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint6
     struct tsl_toucher t = {.op = op};
     cl_int error = CL_SUCCESS;
     if (space != TSL_SPACE_HOST)
-        tsl_residency_ensure(op->command, data, &op->port->graph->ports[space - 1]);
+        tsl_residency_ensure(op->command, data, space);
     if (may == (TSL_MAY_READ | TSL_MAY_WRITE)) /* Before the new use, while the uses still tell what is being moved. */
         error = tsl_undo_note(op, data, begin, end, space);
     if (!error)
@@ -50,7 +50,7 @@ cl_int tsl_claim_one_copy(struct tsl_op *op, struct tsl_data *data, uint64_t beg
 {
     struct tsl_toucher t = {.op = op};
     if (space != TSL_SPACE_HOST)
-        tsl_residency_ensure(op->command, data, &op->port->graph->ports[space - 1]);
+        tsl_residency_ensure(op->command, data, space);
     note_write(op->command, data, begin, end);
     /* Should a move fail, and a copy be what it was that isn't written now, the write has failed. */
     bool strict = tsl_undo_may_come_back(op->port->graph, data, begin, end);

@@ -16,6 +16,7 @@
 #include "graph/port.h"
 #include "graph/progress.h"
 #include "graph/record.h"
+#include "graph/space.h"
 #include "graph/state.h"
 #include "graph/touch.h"
 #include "object/buffer.h"
@@ -30,7 +31,7 @@
 
 uint64_t tsl_coherence_piece = (uint64_t)1 << 20;
 
-#define MAX_COPIES (TSL_MAX_MEMBERS + 1)
+#define MAX_COPIES (TSL_MAX_MEMBERS + 2) /* the host's, the members', and one that is spread over some of them */
 
 /* A graph has one piece of scratch memory for each copy of a check, so its checks come one after the other. */
 struct tsl_checks {
@@ -167,7 +168,7 @@ static void go(struct tsl_op *op, const struct tsl_checks *checks)
 static bool read_copy(struct tsl_command *c, struct tsl_check *check, struct tsl_data *data, unsigned space)
 {
     struct tsl_checks *checks = c->graph->checks;
-    struct tsl_port *port = tsl_port_of_space(c->graph, space);
+    struct tsl_port *port = tsl_space_port(c->graph, data, space);
     struct tsl_op *op = tsl_op_create(c, port, tsl_port_is_host(port) ? NULL : &port->down, TSL_OP_COPY);
     if (!op)
         return false;

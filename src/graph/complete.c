@@ -16,6 +16,7 @@
 #include "graph/progress.h"
 #include "graph/record.h"
 #include "graph/redo.h"
+#include "graph/space.h"
 #include "graph/state.h"
 #include "graph/undo.h"
 #include "handle/object.h"
@@ -53,8 +54,8 @@ static void tell_placer(struct tsl_op *op)
     uint64_t start_ns = 0, end_ns = 0;
     bool moves = op->move || (op->slice && !op->from_slice); /* Or it is between an area and the host. */
     if (moves && op->status >= 0 && op->end_ns > op->start_ns)
-        tsl_placer_moved(op->port->graph->placer, op->src.space, op->dst.space, tsl_op_bytes(op),
-                         op->end_ns - op->start_ns);
+        tsl_placer_moved(op->port->graph->placer, tsl_space_of_link(op->dst.data, op->src.space),
+                         tsl_space_of_link(op->dst.data, op->dst.space), tsl_op_bytes(op), op->end_ns - op->start_ns);
     if (op->joining)
         tell_joint(op);
     if (op->kind != TSL_OP_LAUNCH || !tsl_op_share(op)->placement.placed)

@@ -57,7 +57,8 @@ struct tsl_data {
     uint64_t traffic;                 /* bytes moved between that memory and members that might pin it, until the job is
                                          posted */
     struct tsl_residence *residences; /* by member */
-    struct tsl_spread *spread;        /* spread.h, owned; NULL: not spread. Once set it stays */
+    /* spread.h, owned; NULL: not spread. Set once, under the lock; read without it, too. */
+    struct tsl_spread *_Atomic spread;
     LIST_HEAD(, tsl_sub_mems) sub_mems; /* of its parts */
     struct tsl_writers *writers;        /* TESELA_CHECK=coherence: which command wrote what last, owned (coherence.h) */
 };

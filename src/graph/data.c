@@ -9,6 +9,7 @@
 #include "graph/host_copy.h"
 #include "graph/member_memory.h"
 #include "graph/residency.h"
+#include "graph/space.h"
 #include "graph/spread.h"
 #include "graph/state.h"
 #include "graph/work.h"
@@ -17,6 +18,7 @@
 #include "tile/tile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Flags that tell a driver how kernels access the memory. What the host does with it is no concern of drivers. */
 #define ACCESS_FLAGS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
@@ -62,10 +64,9 @@ void tsl_data_set_svm(struct tsl_data *data, const struct tsl_svm *svm)
 
 static void free_mems(struct tsl_data *data)
 {
-    struct tsl_mem *mem;
-    unsigned member = 0;
-    while (data->spread && (mem = tsl_spread_take(data, &member)))
-        tsl_spread_free(data, member, mem);
+    struct tsl_mem *mems[TSL_MAX_MEMBERS];
+    if (data->spread && tsl_spread_take(data, mems))
+        tsl_spread_free(data, mems);
     for (unsigned i = 0; i < data->context->n_members; i++)
         if (data->residences[i].mem)
             tsl_member_memory_free(&data->residences[i], data->residences[i].mem);
@@ -130,29 +131,50 @@ static bool take_subs(struct tsl_sub_mems *subs)
     LIST_REMOVE(subs, link);
     for (unsigned i = 0; i < data->context->n_members; i++)
         if (subs->mems[i]) {
-            data->residences[i].n_freeing++;
+            tsl_space_residence_on(data, i)->n_freeing++;
             any = true;
         }
     tsl_lock_give(&data->context->graph->lock);
     return any;
 }
 
-static void free_orphan(struct tsl_data *data, struct tsl_residence *residence)
+/* What was evicted meanwhile, of one member or of all over which the object is spread. */
+struct orphans {
+    struct tsl_residence *residence;
+    struct tsl_mem *own, *spread[TSL_MAX_MEMBERS];
+};
+
+static bool take_orphans_locked(struct orphans *orphans)
 {
-    struct tsl_mem *orphan = NULL;
-    tsl_lock_take(&data->context->graph->lock);
-    if (--residence->n_freeing == 0) {
-        orphan = residence->orphan;
-        residence->orphan = NULL;
-    }
-    tsl_lock_give(&data->context->graph->lock);
-    if (!orphan)
+    struct tsl_residence *residence = orphans->residence;
+    struct tsl_spread *spread = residence->data->spread;
+    if (--residence->n_freeing > 0)
+        return false;
+    orphans->own = residence->orphan;
+    residence->orphan = NULL;
+    if (!tsl_residence_is_spread(residence))
+        return orphans->own;
+    memcpy(orphans->spread, spread->orphans, sizeof(spread->orphans));
+    memset(spread->orphans, 0, sizeof(spread->orphans));
+    return orphans->spread[spread->home];
+}
+
+static void free_orphans(struct tsl_data *data, unsigned member)
+{
+    struct tsl_graph *graph = data->context->graph;
+    tsl_lock_take(&graph->lock);
+    struct orphans orphans = {.residence = tsl_space_residence_on(data, member)};
+    bool any = take_orphans_locked(&orphans);
+    tsl_lock_give(&graph->lock);
+    if (!any)
         return;
-    tsl_member_memory_free(residence, orphan);
-    tsl_lock_take(&data->context->graph->lock);
-    data->context->graph->ports[residence - data->residences].n_leaving--;
-    tsl_graph_changed(data->context->graph);
-    tsl_lock_give(&data->context->graph->lock);
+    if (orphans.own)
+        tsl_member_memory_free(orphans.residence, orphans.own);
+    tsl_spread_free(data, orphans.spread);
+    tsl_lock_take(&graph->lock);
+    tsl_space_port(graph, data, tsl_space_of_residence(orphans.residence))->n_leaving--;
+    tsl_graph_changed(graph);
+    tsl_lock_give(&graph->lock);
 }
 
 void tsl_sub_mems_destroy(struct tsl_sub_mems *subs)
@@ -161,7 +183,7 @@ void tsl_sub_mems_destroy(struct tsl_sub_mems *subs)
         for (unsigned i = 0; i < subs->data->context->n_members; i++)
             if (subs->mems[i]) {
                 subs->mems[i]->member->driver->mem_free(subs->mems[i]);
-                free_orphan(subs->data, &subs->data->residences[i]);
+                free_orphans(subs->data, i);
             }
     free(subs);
 }

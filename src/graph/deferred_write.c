@@ -12,6 +12,7 @@
 #include "graph/plan_space.h"
 #include "graph/queue.h"
 #include "graph/residency.h"
+#include "graph/space.h"
 #include "graph/valid.h"
 #include "program/program.h"
 #include "tile/ranges.h"
@@ -109,17 +110,18 @@ static bool reads_copy_of(const struct tsl_command *write, const struct tsl_data
 static void place_before_arg(struct tsl_command *kernel, const struct tsl_buffer *buffer, struct tsl_port *port)
 {
     struct tsl_data *data = tsl_data_of(buffer);
+    unsigned space = tsl_space_of(port, data);
     struct tsl_command *c, *next;
     for (c = TAILQ_FIRST(&kernel->graph->deferred); c; c = next) {
         next = TAILQ_NEXT(c, deferred);
         bool same = tsl_data_of(c->dst) == data;
         bool within =
             buffer->offset <= tsl_deferred_write_begin(c) && tsl_deferred_write_end(c) <= buffer->offset + buffer->size;
-        if (reads_copy_of(c, data) || (same && (!within || port->space == TSL_SPACE_HOST))) {
+        if (reads_copy_of(c, data) || (same && (!within || space == TSL_SPACE_HOST))) {
             give_place(c, TSL_SPACE_HOST);
         } else if (same) {
-            tsl_residency_ensure(kernel, data, port);
-            give_place(c, port->space);
+            tsl_residency_ensure(kernel, data, space);
+            give_place(c, space);
             tsl_residency_pin(kernel, data, port);
         }
     }

@@ -32,25 +32,36 @@
 /* The member's own copy. */
 static cl_int copy_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_mem **mem)
 {
-    if (data->spread && data->spread->home == port->index)
-        return tsl_spread_mem(data, port, mem);
     struct tsl_residence *residence = &data->residences[port->index];
     cl_int error = residence->mem ? CL_SUCCESS : tsl_member_memory_alloc(port, data);
     *mem = residence->mem;
     return error;
 }
 
-/* What its kernels work on. */
-static cl_int data_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_mem **mem)
+/* The copy of an object in a space, for an operation of that port. Spread memory is the same from each of its members;
+ * for others it is its home's. */
+static cl_int space_mem(struct tsl_port *port, struct tsl_data *data, unsigned space, struct tsl_mem **mem)
 {
-    return tsl_space_is_spread(data, port->index) ? tsl_spread_mem(data, port, mem) : copy_mem(port, data, mem);
+    struct tsl_port *of = tsl_space_port(port->graph, data, space);
+    if (space != TSL_SPACE_SPREAD)
+        return copy_mem(of, data, mem);
+    return tsl_spread_mem(data, tsl_space_is_spread(data, port->index) ? port : of, mem);
 }
 
-static cl_int buffer_mem(struct tsl_port *port, struct tsl_buffer *buffer, struct tsl_mem **mem)
+/* What the operation's kernel works on. */
+static cl_int data_mem(const struct tsl_op *op, struct tsl_data *data, struct tsl_mem **mem)
 {
+    struct tsl_port *port = op->port;
+    bool spread = tsl_space_is_spread(data, port->index) && op->number > data->spread->since;
+    return spread ? tsl_spread_mem(data, port, mem) : copy_mem(port, data, mem);
+}
+
+static cl_int buffer_mem(const struct tsl_op *op, struct tsl_buffer *buffer, struct tsl_mem **mem)
+{
+    struct tsl_port *port = op->port;
     struct tsl_data *data = tsl_data_of(buffer);
     bool whole = buffer->offset == 0 && buffer->size == data->size && (!buffer->image || !buffer->parent);
-    cl_int error = whole || !buffer->image ? data_mem(port, data, mem) : buffer_mem(port, buffer->parent, mem);
+    cl_int error = whole || !buffer->image ? data_mem(op, data, mem) : buffer_mem(op, buffer->parent, mem);
     if (error || whole)
         return error;
     struct tsl_mem **slot = &buffer->sub_mems->mems[port->index];
@@ -72,20 +83,20 @@ static cl_int bind_slice(struct tsl_port *port, const struct tsl_slice *slice, s
 static cl_int bind_side(const struct tsl_op *op, const struct tsl_side *side, struct tsl_place *place)
 {
     struct tsl_port *port = op->port;
-    struct tsl_graph *graph = port->graph;
     *place = (struct tsl_place){.offset = side->offset, .row_pitch = side->row_pitch, .slice_pitch = side->slice_pitch};
     if (op->slice && side->space != TSL_SPACE_HOST)
         return bind_slice(port, side == &op->src && op->from_slice ? op->from_slice : op->slice, place);
     if (side->data && side->space != TSL_SPACE_HOST)
-        return copy_mem(&graph->ports[side->space - 1], side->data, &place->mem);
+        return space_mem(port, side->data, side->space, &place->mem);
     if (side->data && !tsl_port_is_host(port) && tsl_space_of(port, side->data) == TSL_SPACE_HOST)
-        return data_mem(port, side->data, &place->mem);
+        return copy_mem(port, side->data, &place->mem);
     place->host = side->data ? side->data->host : side->host;
     return CL_SUCCESS;
 }
 
 /* A launch's arguments on one member. */
 struct binding {
+    const struct tsl_op *op;
     struct tsl_port *port;
     struct tsl_bound_arg *args;
     char **addresses; /* of arguments that are bound by address; room for all */
@@ -145,7 +156,7 @@ static cl_int bind_arg(struct binding *b, const struct tsl_arg *arg, cl_uint i)
     if (svm)
         return CL_SUCCESS;
     b->changed |= tsl_data_of(arg->buffer)->residences[b->port->index].changed;
-    return buffer_mem(b->port, arg->buffer, &bound->mem);
+    return buffer_mem(b->op, arg->buffer, &bound->mem);
 }
 
 static cl_int bind_args(struct binding *b, const struct tsl_args *args)
@@ -220,13 +231,15 @@ static cl_int submit_fill(struct tsl_op *op, struct tsl_lane *lane, const struct
     return error ? error : lane->member->driver->fill(lane, &fill, waits, fence);
 }
 
-/* All of it is memory of the port's member. */
+/* All of it is memory on which the port's member works. */
 static cl_int bind_combined(struct tsl_port *port, const struct tsl_side *side, struct tsl_combine_side *bound)
 {
     if (!side->data)
         return CL_SUCCESS;
     bound->offset = side->offset;
-    return data_mem(port, side->data, &bound->mem);
+    if (side->space == TSL_SPACE_HOST)
+        return copy_mem(port, side->data, &bound->mem);
+    return space_mem(port, side->data, side->space, &bound->mem);
 }
 
 static cl_int submit_combine(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
@@ -253,7 +266,8 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
         char *addresses[FEW_ARGS];
         struct tsl_bound_part parts[FEW_ARGS];
     } few;
-    struct binding b = {.port = op->port,
+    struct binding b = {.op = op,
+                        .port = op->port,
                         .args = few.args,
                         .svm = few.svm,
                         .addresses = few.addresses,

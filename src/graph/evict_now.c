@@ -35,9 +35,10 @@ struct eviction {
     struct tsl_range *ranges;
 };
 
-static bool idle(const struct tsl_residence *residence, unsigned space)
+static bool idle(const struct tsl_residence *residence)
 {
     struct tsl_data *data = residence->data;
+    unsigned space = tsl_space_of_residence(residence);
     uint64_t begin = 0, end;
     if (!tsl_evict_is_idle(data, space) || !residence->mem)
         return false;
@@ -49,7 +50,7 @@ static bool idle(const struct tsl_residence *residence, unsigned space)
 
 static unsigned space_of(const struct eviction *e)
 {
-    return tsl_space_of_copy(e->port, e->residence->data);
+    return tsl_space_of_residence(e->residence);
 }
 
 static bool list_ranges(struct eviction *e)
@@ -212,7 +213,7 @@ bool tsl_evict_now_idle(struct tsl_graph *graph, struct tsl_port *port)
             return true;
         }
         TAILQ_FOREACH(residence, &its->residents, link)
-        if (idle(residence, tsl_space_of_copy(its, residence->data)))
+        if (idle(residence))
             return evict_residence(residence, its, port);
     }
     return false;

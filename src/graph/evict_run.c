@@ -6,9 +6,12 @@
 #include "graph/copies.h"
 #include "graph/member_memory.h"
 #include "graph/op.h"
+#include "graph/space.h"
 #include "graph/spread.h"
 #include "graph/state.h"
 #include "handle/object.h"
+
+#include <string.h>
 
 #define FEW_SUBS 32
 
@@ -36,27 +39,36 @@ static void free_subs(struct tsl_data *data, struct tsl_graph *graph, unsigned i
     }
 }
 
-/* A spread object leaves its home, and so all its members. */
-static void free_spread(struct tsl_data *data, struct tsl_graph *graph)
+/* A spread object leaves all its members. */
+static void free_spread(struct tsl_data *data, struct tsl_port *port)
 {
-    struct tsl_mem *mem;
-    unsigned member = 0;
-    while ((mem = tsl_spread_take(data, &member))) {
-        free_subs(data, graph, member);
-        data->residences[member].changed = true;
-        tsl_graph_open(graph);
-        tsl_spread_free(data, member, mem);
-        tsl_graph_close(graph);
+    struct tsl_graph *graph = port->graph;
+    struct tsl_spread *spread = data->spread;
+    struct tsl_mem *mems[TSL_MAX_MEMBERS];
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(spread->members, i)) {
+            free_subs(data, graph, i);
+            data->residences[i].changed = true;
+        }
+    if (!tsl_spread_take(data, mems))
+        return;
+    if (spread->residence.n_freeing > 0 && !spread->orphans[spread->home]) {
+        memcpy(spread->orphans, mems, sizeof(mems));
+        port->n_leaving++;
+        return;
     }
+    tsl_graph_open(graph);
+    tsl_spread_free(data, mems);
+    tsl_graph_close(graph);
 }
 
-void tsl_evict_run_free(struct tsl_residence *residence, struct tsl_port *port)
+/* Of a spread object this is what the member had of it before. What there are of its parts lie in the spread memory. */
+static void free_own(struct tsl_residence *residence, struct tsl_port *port)
 {
     struct tsl_graph *graph = port->graph;
     struct tsl_data *data = residence->data;
-    free_subs(data, graph, port->index);
-    if (data->spread && data->spread->home == port->index)
-        free_spread(data, graph);
+    if (!tsl_space_is_spread(data, port->index))
+        free_subs(data, graph, port->index);
     struct tsl_mem *mem = residence->mem;
     residence->mem = NULL;
     residence->changed = true;
@@ -68,6 +80,14 @@ void tsl_evict_run_free(struct tsl_residence *residence, struct tsl_port *port)
         tsl_member_memory_free(residence, mem);
         tsl_graph_close(graph);
     }
+}
+
+void tsl_evict_run_free(struct tsl_residence *residence, struct tsl_port *port)
+{
+    if (tsl_residence_is_spread(residence))
+        free_spread(residence->data, port);
+    else
+        free_own(residence, port);
 }
 
 void tsl_evict_run(struct tsl_op *op)

@@ -10,9 +10,10 @@
 
 /* Where a fetch takes the tile from. A tile that is valid nowhere was never written: it counts as coming from the space
  * itself. */
-static unsigned source_of(struct tsl_graph *graph, const struct tsl_tile *tile, unsigned space)
+static unsigned source_of(struct tsl_graph *graph, const struct tsl_data *data, const struct tsl_tile *tile,
+                          unsigned space)
 {
-    return tsl_spaces_is_empty(tile->valid) ? space : tsl_move_source(graph, tile->valid, space);
+    return tsl_spaces_is_empty(tile->valid) ? space : tsl_move_source(graph, data, tile->valid, space);
 }
 
 /* Narrows [*begin, *end) to the first run of tiles that are not valid in the space and have one source. False: there is
@@ -27,11 +28,11 @@ static bool lacking(struct tsl_graph *graph, struct tsl_data *data, uint64_t *be
         return false;
     uint64_t limit = *end;
     *begin = tile->begin > *begin ? tile->begin : *begin;
-    *from = source_of(graph, tile, space);
+    *from = source_of(graph, data, tile, space);
     do {
         *end = tile->end < limit ? tile->end : limit;
         tile = tsl_tiles_next_meeting(tile, limit);
-    } while (tile && !tsl_spaces_has(tile->valid, space) && source_of(graph, tile, space) == *from);
+    } while (tile && !tsl_spaces_has(tile->valid, space) && source_of(graph, data, tile, space) == *from);
     return true;
 }
 
@@ -40,7 +41,7 @@ static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint
                         unsigned to)
 {
     struct tsl_move way = {data, begin, end, from, to, false};
-    if (!tsl_move_is_direct(command->graph, from, to)) {
+    if (!tsl_move_is_direct(command->graph, data, from, to)) {
         way.to = TSL_SPACE_HOST;
         cl_int error = tsl_move_plan(command, &way);
         if (error)
@@ -100,7 +101,7 @@ static cl_int add_run(struct batches *all, uint64_t begin, uint64_t end, unsigne
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (from == all->to) /* Nothing was ever written: what the space holds will do. */
         return CL_SUCCESS;
-    if (all->data->padded || !tsl_move_is_direct(all->command->graph, from, all->to))
+    if (all->data->padded || !tsl_move_is_direct(all->command->graph, all->data, from, all->to))
         return fetch_run(all->command, all->data, begin, end, from, all->to);
     cl_int error = batch_from(all, from, &batch);
     batch->list[batch->n++] = (struct tsl_range){begin, end};
@@ -119,7 +120,7 @@ cl_int tsl_fetch_ranges(struct tsl_command *command, struct tsl_data *data, cons
     for (unsigned i = 0; i < TSL_MOVE_SOURCES; i++)
         all.of[i].n = 0;
     if (space != TSL_SPACE_HOST)
-        tsl_residency_ensure(command, data, &command->graph->ports[space - 1]);
+        tsl_residency_ensure(command, data, space);
     for (unsigned i = 0; i < n; i++) {
         uint64_t begin = ranges[i].begin, end = ranges[i].end;
         unsigned from = 0;

@@ -5,6 +5,7 @@
 #include "graph/member_memory.h"
 #include "graph/move.h"
 #include "graph/scratch.h"
+#include "graph/space.h"
 #include "graph/state.h"
 #include "object/buffer.h"
 #include "place/place.h"
@@ -54,7 +55,7 @@ static uint64_t own_size(const struct tsl_command *c, unsigned member)
         bool again = false;
         for (cl_uint k = 0; b && k < i && !again; k++)
             again = c->args->args[k].buffer && tsl_data_of(c->args->args[k].buffer) == tsl_data_of(b);
-        if (b && !again && !tsl_data_of(b)->residences[member].resident)
+        if (b && !again && !tsl_space_residence_on(tsl_data_of(b), member)->resident)
             size += tsl_data_of(b)->size;
     }
     return size;
@@ -107,7 +108,7 @@ static double member_ns(struct tsl_graph *graph, const struct tsl_joint *joint, 
         ns += shares[k] * tsl_placer_work_ns(placer, i, TSL_WORK_COMBINE, piece);
         if (!shares[k] || from == to)
             continue;
-        bool direct = tsl_move_is_direct(graph, from, to);
+        bool direct = tsl_move_is_direct(graph, tsl_joint_data(joint), from, to);
         double way = tsl_placer_move_ns(placer, direct ? from : TSL_SPACE_HOST, to, piece);
         ns += shares[k] * (direct ? way : way + tsl_placer_move_ns(placer, from, TSL_SPACE_HOST, piece));
     }

@@ -117,10 +117,11 @@ void tsl_member_memory_unplan(struct tsl_member *member, uint64_t size)
 }
 
 /* Changes what is planned by the object's bytes on this port, or of a spread one by its parts. */
-static void plan(const struct tsl_port *port, const struct tsl_data *data,
+static void plan(const struct tsl_port *port, const struct tsl_residence *residence,
                  void (*change)(atomic_uint_fast64_t *number, uint64_t size))
 {
-    if (!data->spread || port->index != data->spread->home) {
+    const struct tsl_data *data = residence->data;
+    if (!tsl_residence_is_spread(residence)) {
         change(&port->member->books.planned_size, data->size);
         return;
     }
@@ -129,14 +130,14 @@ static void plan(const struct tsl_port *port, const struct tsl_data *data,
             change(&port->graph->ports[i].member->books.planned_size, data->spread->sizes[i]);
 }
 
-void tsl_member_memory_reserve(const struct tsl_port *port, const struct tsl_data *data)
+void tsl_member_memory_reserve(const struct tsl_port *port, const struct tsl_residence *residence)
 {
-    plan(port, data, add);
+    plan(port, residence, add);
 }
 
-void tsl_member_memory_release(const struct tsl_port *port, const struct tsl_data *data)
+void tsl_member_memory_release(const struct tsl_port *port, const struct tsl_residence *residence)
 {
-    plan(port, data, take);
+    plan(port, residence, take);
 }
 
 /* ---- Who could hold it ------------------------------------------------------------------------------------------- */
@@ -166,6 +167,12 @@ static bool named_before(const struct tsl_args *args, cl_uint i)
     return false;
 }
 
+/* Bytes of the object's on the member where its kernels work on it. */
+static size_t size_on(const struct tsl_data *data, unsigned member)
+{
+    return tsl_space_is_spread(data, member) ? data->spread->sizes[member] : data->size;
+}
+
 /* What the arguments need on this member. exact: an object that is named twice counts once. */
 static struct need need_of(const struct tsl_args *args, unsigned member, bool exact)
 {
@@ -174,7 +181,7 @@ static struct need need_of(const struct tsl_args *args, unsigned member, bool ex
         const struct tsl_data *data = data_of_arg(args, i);
         if (!data || is_shared(&data->residences[member]) || (exact && named_before(args, i)))
             continue;
-        size_t size = tsl_space_is_spread(data, member) ? data->spread->sizes[member] : data->size;
+        size_t size = size_on(data, member);
         need.total += size;
         if (tsl_space_of(&data->context->graph->ports[member], data) != TSL_SPACE_HOST)
             need.own += size;
@@ -212,12 +219,14 @@ void tsl_member_memory_need(const struct tsl_args *args, tsl_members members, ui
 
 bool tsl_member_memory_holds_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b)
 {
-    struct need need = {.total = a->size, .largest = a->size > b->size ? a->size : b->size};
+    size_t size_a = size_on(a, port->index), size_b = size_on(b, port->index);
+    struct need need = {.total = size_a, .largest = size_a > size_b ? size_a : size_b};
+    bool on_host = tsl_space_of(port, a) == TSL_SPACE_HOST;
     if (a != b)
-        need.total += b->size;
+        need.total += size_b;
     if (!tsl_members_has(tsl_members_common(a->members, b->members), port->index) ||
-        tsl_space_of(port, a) != tsl_space_of(port, b))
+        on_host != (tsl_space_of(port, b) == TSL_SPACE_HOST))
         return false;
-    need.own = tsl_space_of(port, a) != TSL_SPACE_HOST ? need.total : 0;
+    need.own = on_host ? 0 : need.total;
     return holds(port->member, &need);
 }

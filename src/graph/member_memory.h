@@ -25,9 +25,9 @@ void tsl_member_memory_let_go(struct tsl_member *member, uint64_t size);
 /* So many bytes are planned to be there otherwise, are so no longer. Atomic. */
 void tsl_member_memory_plan(struct tsl_member *member, uint64_t size);
 void tsl_member_memory_unplan(struct tsl_member *member, uint64_t size);
-/* The object is planned to be there, is so no longer; a spread one, at its home, on all its members. */
-void tsl_member_memory_reserve(const struct tsl_port *port, const struct tsl_data *data);
-void tsl_member_memory_release(const struct tsl_port *port, const struct tsl_data *data);
+/* The object is planned to be there, is so no longer; a spread one on all its members. */
+void tsl_member_memory_reserve(const struct tsl_port *port, const struct tsl_residence *residence);
+void tsl_member_memory_release(const struct tsl_port *port, const struct tsl_residence *residence);
 /* Do plans already use so much of the member's memory that there is none for `size` bytes more? */
 bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size);
 /* The driver refused memory: for some seconds plans reckon with what is held. */

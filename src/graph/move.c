@@ -11,6 +11,7 @@
 #include "graph/memory_order.h"
 #include "graph/op.h"
 #include "graph/progress.h"
+#include "graph/space.h"
 #include "graph/state.h"
 #include "graph/touch.h"
 #include "graph/undo.h"
@@ -23,33 +24,44 @@
 
 /* ---- Ways -------------------------------------------------------------------------------------------------------- */
 
-static struct tsl_member *member_of(struct tsl_graph *graph, unsigned space)
+/* The port that does a move, and the other member if there is one: that of the target, or of the source where the
+ * target is the host's. A member's own copy goes to spread memory of its by that member. */
+struct way {
+    struct tsl_port *port, *other; /* other NULL: the host */
+};
+
+static struct way way_of(struct tsl_graph *graph, const struct tsl_data *data, unsigned from, unsigned to)
 {
-    return space == TSL_SPACE_HOST ? NULL : graph->ports[space - 1].member;
+    struct tsl_port *source = tsl_space_port(graph, data, from), *target = tsl_space_port(graph, data, to);
+    if (to == TSL_SPACE_HOST)
+        return (struct way){source, NULL};
+    if (from == TSL_SPACE_HOST)
+        return (struct way){target, NULL};
+    if (to == TSL_SPACE_SPREAD && tsl_space_is_spread(data, source->index))
+        target = source;
+    if (from == TSL_SPACE_SPREAD && tsl_space_is_spread(data, target->index))
+        source = target;
+    return (struct way){target, source};
 }
 
-static bool peers(struct tsl_graph *graph, unsigned from, unsigned to)
+bool tsl_move_is_direct(struct tsl_graph *graph, const struct tsl_data *data, unsigned from, unsigned to)
 {
-    struct tsl_member *a = member_of(graph, from), *b = member_of(graph, to);
-    return a && b && a->driver == b->driver && a->driver->can_copy_peer(a, b);
+    struct way way = way_of(graph, data, from, to);
+    if (!way.other || way.other == way.port)
+        return true;
+    struct tsl_member *a = way.other->member, *b = way.port->member;
+    return a->driver == b->driver && a->driver->can_copy_peer(a, b);
 }
 
-bool tsl_move_is_direct(struct tsl_graph *graph, unsigned from, unsigned to)
+unsigned tsl_move_source(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid, unsigned to)
 {
-    return from == TSL_SPACE_HOST || to == TSL_SPACE_HOST || peers(graph, from, to);
-}
-
-unsigned tsl_move_source(struct tsl_graph *graph, tsl_spaces valid, unsigned to)
-{
-    tsl_spaces left = valid; /* Few, however many members there are. */
-    tsl_spaces_remove(&left, TSL_SPACE_HOST);
-    tsl_spaces_remove(&left, TSL_SPACE_LOST);
-    while (!tsl_spaces_is_empty(left)) {
-        unsigned s = tsl_spaces_first(left);
-        if (peers(graph, s, to))
-            return s;
-        tsl_spaces_remove(&left, s);
-    }
+    if (to == TSL_SPACE_HOST)
+        return tsl_spaces_first(valid);
+    tsl_spaces members = tsl_spaces_without(valid, tsl_spaces_of(TSL_SPACE_HOST));
+    tsl_spaces_remove(&members, TSL_SPACE_LOST);
+    for (; !tsl_spaces_is_empty(members); tsl_spaces_remove(&members, tsl_spaces_first(members)))
+        if (tsl_move_is_direct(graph, data, tsl_spaces_first(members), to))
+            return tsl_spaces_first(members);
     return tsl_spaces_first(valid); /* The host is the lowest. */
 }
 
@@ -75,9 +87,10 @@ static struct tsl_op *create_op(struct tsl_command *c, const struct tsl_move *mo
                                 size_t size)
 {
     unsigned from = move->from, to = move->to;
-    struct tsl_port *port = tsl_port_of_space(c->graph, to == TSL_SPACE_HOST ? from : to);
+    struct tsl_port *port = way_of(c->graph, move->data, from, to).port;
     const struct tsl_place place = tsl_move_place(move->data, box);
-    bool timed = tsl_placer_wants_move(c->graph->placer, from, to, size);
+    bool timed = tsl_placer_wants_move(c->graph->placer, tsl_space_of_link(move->data, from),
+                                       tsl_space_of_link(move->data, to), size);
     struct tsl_graph_lane *lane = to == TSL_SPACE_HOST ? timed ? &port->timed_down : &port->down
                                   : timed              ? &port->timed_up
                                                        : &port->up;

@@ -21,8 +21,8 @@ struct tsl_move {
 
 /* The space from which a fetch takes a tile with that valid set, and whether that takes one move (else two: by way of
  * the host). */
-unsigned tsl_move_source(struct tsl_graph *graph, tsl_spaces valid, unsigned to);
-bool tsl_move_is_direct(struct tsl_graph *graph, unsigned from, unsigned to);
+unsigned tsl_move_source(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid, unsigned to);
+bool tsl_move_is_direct(struct tsl_graph *graph, const struct tsl_data *data, unsigned from, unsigned to);
 
 /* What copies of [begin, end) between two spaces there are: one, or, where there is padding, some boxes; in ascending
  * order. */

@@ -117,7 +117,7 @@ void tsl_move_failed(struct tsl_op *op)
     unsigned from = op->src.space;
     uint64_t begin = op->dst.offset, end = begin + tsl_side_hull(op, &op->dst);
     if (tsl_move_failed_range(op, data, begin, end, op->dst.space, from) && from != TSL_SPACE_HOST)
-        tsl_residency_stay(data, &op->port->graph->ports[from - 1]);
+        tsl_residency_stay(data, from);
 }
 
 /* So many rows are looked at one by one; of more all from the first to the last byte counts as spoiled. */

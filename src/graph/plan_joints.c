@@ -301,7 +301,7 @@ static cl_int bring(const struct combining *w, struct tsl_data *copy, unsigned f
     *place = (struct place){copy, to, begin};
     if (from == to)
         return CL_SUCCESS;
-    if (!tsl_move_is_direct(c->graph, from, to) || to == TSL_SPACE_HOST) {
+    if (!tsl_move_is_direct(c->graph, copy, from, to) || to == TSL_SPACE_HOST) {
         cl_int error = tsl_fetch(c, copy, begin, begin + w->size, TSL_SPACE_HOST);
         if (error || to == TSL_SPACE_HOST)
             return error;

@@ -23,7 +23,7 @@ struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const stru
             works = false; /* Its kernels do so, by addresses alone. */
         return works ? port : &graph->host;
     }
-    return tsl_port_of_space(graph, space);
+    return tsl_space_port(graph, data, space);
 }
 
 /* In a context with one member everything is with that member, as in the vendor's own implementation. */
@@ -84,7 +84,8 @@ unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *dat
 bool tsl_plan_better_by_host(const struct tsl_command *c, unsigned space, const struct tsl_data *data, uint64_t offset,
                              const char *host)
 {
-    size_t align = space == TSL_SPACE_HOST ? 0 : c->graph->ports[space - 1].member->caps.dma_align;
+    const struct tsl_port *port = tsl_space_port(c->graph, data, space);
+    size_t align = space == TSL_SPACE_HOST ? 0 : port->member->caps.dma_align;
     return align && (uintptr_t)host % align && offset % align == 0 && (data->host_owned || !data->host);
 }
 
@@ -97,11 +98,17 @@ bool tsl_plan_names_host_copy(const struct tsl_command *c, const struct tsl_data
     return data->host && same && c->host + host_offset == data->host + offset;
 }
 
-unsigned tsl_plan_with_room(const struct tsl_graph *graph, unsigned space, const struct tsl_data *a,
-                            const struct tsl_data *b)
+unsigned tsl_plan_with_room(struct tsl_graph *graph, unsigned space, const struct tsl_data *a, const struct tsl_data *b)
 {
-    return space == TSL_SPACE_HOST || tsl_member_memory_holds_two(&graph->ports[space - 1], a, b) ? space
-                                                                                                  : TSL_SPACE_HOST;
+    if (space == TSL_SPACE_HOST || tsl_member_memory_holds_two(tsl_space_port(graph, a, space), a, b))
+        return space;
+    return TSL_SPACE_HOST;
+}
+
+unsigned tsl_plan_space_beside(struct tsl_graph *graph, unsigned space, const struct tsl_data *a,
+                               const struct tsl_data *b)
+{
+    return space == TSL_SPACE_HOST ? space : tsl_space_of(tsl_space_port(graph, a, space), b);
 }
 
 unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data *data)

@@ -34,8 +34,11 @@ bool tsl_plan_knows_place(struct tsl_graph *graph);
 unsigned tsl_plan_work_space(const struct tsl_command *c, struct tsl_data *data, const struct tsl_box_copy *box,
                              const struct tsl_data *dst);
 /* A space that could hold both objects (which may be one): this, or else the host's. */
-unsigned tsl_plan_with_room(const struct tsl_graph *graph, unsigned space, const struct tsl_data *a,
+unsigned tsl_plan_with_room(struct tsl_graph *graph, unsigned space, const struct tsl_data *a,
                             const struct tsl_data *b);
+/* Where the member that has a's copy in that space works on b; the host's space stays what it is. */
+unsigned tsl_plan_space_beside(struct tsl_graph *graph, unsigned space, const struct tsl_data *a,
+                               const struct tsl_data *b);
 /* Is a transfer between the application's memory and a member's copy slow, where one of the host's copy, whose begin is
  * aligned, wouldn't be? */
 bool tsl_plan_better_by_host(const struct tsl_command *c, unsigned space, const struct tsl_data *data, uint64_t offset,

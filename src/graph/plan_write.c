@@ -14,6 +14,7 @@
 #include "graph/plan_space.h"
 #include "graph/residency.h"
 #include "graph/runs.h"
+#include "graph/space.h"
 #include "graph/valid.h"
 #include "object/buffer.h"
 #include "tile/tile.h"
@@ -33,11 +34,17 @@ cl_int tsl_plan_write_in_place(struct tsl_command *c, const tsl_dependences *ord
 
 /* ---- To one copy, or to all -------------------------------------------------------------------------------------- */
 
-/* Makes, without claims, an operation that does the command's work in that space; NULL: no memory. */
+/* Where the work is done: on the copies in these spaces of what it reads, if that is an object, and of what it writes.
+ */
+struct spaces {
+    unsigned src, dst;
+};
+
+/* Makes, without claims, an operation that does the command's work there; NULL: no memory. */
 typedef struct tsl_op *make_op(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box,
-                               unsigned space);
+                               struct spaces spaces);
 /* Claims what the operation reads. */
-typedef cl_int claim_source(struct tsl_op *op, const struct tsl_box_copy *box, unsigned space);
+typedef cl_int claim_source(struct tsl_op *op, const struct tsl_box_copy *box);
 
 struct work {
     make_op *make;
@@ -46,18 +53,18 @@ struct work {
 
 /* all: other operations of the command do the same in other spaces. */
 static cl_int plan_in(struct tsl_command *c, const tsl_dependences *order, const struct work *work,
-                      const struct tsl_box_copy *box, unsigned space, bool all)
+                      const struct tsl_box_copy *box, struct spaces spaces, bool all)
 {
     const struct tsl_box_copy src = tsl_runs_of_src(box);
-    struct tsl_op *op = work->make(c, order, box, space);
+    struct tsl_op *op = work->make(c, order, box, spaces);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     tsl_extents_of_box(op, op->src.data && !tsl_runs_are_few(&src), all || !tsl_runs_are_few(box));
-    cl_int error = work->claim_source ? work->claim_source(op, box, space) : CL_SUCCESS;
+    cl_int error = work->claim_source ? work->claim_source(op, box) : CL_SUCCESS;
     if (!error && all)
-        error = tsl_box_claim_copy(op, op->dst.data, box, space);
+        error = tsl_box_claim_copy(op, op->dst.data, box, spaces.dst);
     else if (!error)
-        error = tsl_box_overwrite(op, op->dst.data, box, space);
+        error = tsl_box_overwrite(op, op->dst.data, box, spaces.dst);
     return tsl_plan_go(op, error);
 }
 
@@ -67,7 +74,7 @@ static cl_int plan_in_all(struct tsl_command *c, const tsl_dependences *order, c
     cl_int error = CL_SUCCESS;
     while (!tsl_spaces_is_empty(copies)) { /* Also past an error: the copies are to be alike. */
         unsigned space = tsl_spaces_first(copies);
-        cl_int failed = plan_in(c, order, work, box, space, true);
+        cl_int failed = plan_in(c, order, work, box, (struct spaces){space, space}, true);
         error = error ? error : failed;
         tsl_spaces_remove(&copies, space);
     }
@@ -77,12 +84,12 @@ static cl_int plan_in_all(struct tsl_command *c, const tsl_dependences *order, c
 /* ---- Writes ------------------------------------------------------------------------------------------------------ */
 
 static struct tsl_op *make_write(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box,
-                                 unsigned space)
+                                 struct spaces spaces)
 {
-    struct tsl_op *op = tsl_plan_op(c, order, tsl_plan_port(c, space, tsl_data_of(c->dst)), TSL_OP_COPY);
+    struct tsl_op *op = tsl_plan_op(c, order, tsl_plan_port(c, spaces.dst, tsl_data_of(c->dst)), TSL_OP_COPY);
     if (!op)
         return NULL;
-    tsl_plan_dst(op, tsl_data_of(c->dst), space, box);
+    tsl_plan_dst(op, tsl_data_of(c->dst), spaces.dst, box);
     op->src = (struct tsl_side){.host = c->host,
                                 .offset = box->src_offset,
                                 .row_pitch = box->src_row_pitch,
@@ -90,9 +97,8 @@ static struct tsl_op *make_write(struct tsl_command *c, const tsl_dependences *o
     return op;
 }
 
-static cl_int claim_written(struct tsl_op *op, const struct tsl_box_copy *box, unsigned space)
+static cl_int claim_written(struct tsl_op *op, const struct tsl_box_copy *box)
 {
-    (void)space;
     return tsl_claim_host(op, op->src.host + box->src_offset, tsl_side_hull(op, &op->src), false);
 }
 
@@ -106,31 +112,39 @@ cl_int tsl_plan_write_to(struct tsl_command *c, const tsl_dependences *order, un
         return plan_in_all(c, order, &work, &box, copies);
     if (tsl_plan_better_by_host(c, space, tsl_data_of(c->dst), box.dst_offset, c->host + box.src_offset))
         space = TSL_SPACE_HOST;
-    return plan_in(c, order, &work, &box, space, false);
+    return plan_in(c, order, &work, &box, (struct spaces){space, space}, false);
 }
 
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
 static struct tsl_op *make_copy(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box,
-                                unsigned space)
+                                struct spaces spaces)
 {
     struct tsl_data *src = tsl_data_of(c->src);
-    struct tsl_op *op = tsl_plan_op(c, order, tsl_plan_port(c, space, src), TSL_OP_COPY);
+    struct tsl_op *op = tsl_plan_op(c, order, tsl_plan_port(c, spaces.src, src), TSL_OP_COPY);
     if (!op)
         return NULL;
-    tsl_plan_dst(op, tsl_data_of(c->dst), space, box);
+    tsl_plan_dst(op, tsl_data_of(c->dst), spaces.dst, box);
     op->src = (struct tsl_side){.data = src,
-                                .space = space,
+                                .space = spaces.src,
                                 .offset = box->src_offset,
                                 .row_pitch = box->src_row_pitch,
                                 .slice_pitch = box->src_slice_pitch};
     return op;
 }
 
-static cl_int claim_copied(struct tsl_op *op, const struct tsl_box_copy *box, unsigned space)
+static cl_int claim_copied(struct tsl_op *op, const struct tsl_box_copy *box)
 {
     const struct tsl_box_copy src = tsl_runs_of_src(box);
-    return tsl_box_claim_read(op, op->src.data, &src, space);
+    return tsl_box_claim_read(op, op->src.data, &src, op->src.space);
+}
+
+/* Does the space's number say the same of both objects? What is spread may lie over these members or over others. */
+static bool is_one_space(const struct tsl_data *a, const struct tsl_data *b, unsigned space)
+{
+    if (space != TSL_SPACE_SPREAD)
+        return true;
+    return a->spread && b->spread && tsl_members_are(a->spread->members, b->spread->members);
 }
 
 /* The copies of dst that are all written, if each of these spaces has the source; else none. */
@@ -142,7 +156,7 @@ static tsl_spaces copies_with_source(struct tsl_command *c, const struct tsl_box
     while (!tsl_spaces_is_empty(left)) {
         unsigned space = tsl_spaces_first(left);
         tsl_spaces_remove(&left, space);
-        if (!tsl_valid_is_in(src, begin, end, space))
+        if (!is_one_space(src, tsl_data_of(c->dst), space) || !tsl_valid_is_in(src, begin, end, space))
             return TSL_SPACES_NONE;
     }
     return copies;
@@ -151,7 +165,7 @@ static tsl_spaces copies_with_source(struct tsl_command *c, const struct tsl_box
 cl_int tsl_plan_copy(struct tsl_command *c, const tsl_dependences *order)
 {
     static const struct work work = {make_copy, claim_copied};
-    struct tsl_data *src = tsl_data_of(c->src);
+    struct tsl_data *src = tsl_data_of(c->src), *dst = tsl_data_of(c->dst);
     struct tsl_box_copy box = c->box;
     box.src_offset += c->src->offset;
     box.dst_offset += c->dst->offset;
@@ -159,22 +173,23 @@ cl_int tsl_plan_copy(struct tsl_command *c, const tsl_dependences *order)
     if (!tsl_spaces_is_empty(copies))
         return plan_in_all(c, order, &work, &box, copies);
     const struct tsl_box_copy from = tsl_runs_of_src(&box);
-    unsigned space = tsl_plan_work_space(c, src, &from, tsl_data_of(c->dst));
+    unsigned space = tsl_plan_work_space(c, src, &from, dst);
+    const struct spaces spaces = {space, tsl_plan_space_beside(c->graph, space, src, dst)};
     if (space != TSL_SPACE_HOST)
-        tsl_residency_pin(c, tsl_data_of(c->dst), &c->graph->ports[space - 1]);
+        tsl_residency_pin(c, dst, tsl_space_port(c->graph, src, space));
     cl_int error = tsl_box_fetch(c, src, &from, space);
-    return error ? error : plan_in(c, order, &work, &box, space, false);
+    return error ? error : plan_in(c, order, &work, &box, spaces, false);
 }
 
 /* ---- Fills ------------------------------------------------------------------------------------------------------- */
 
 static struct tsl_op *make_fill(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box,
-                                unsigned space)
+                                struct spaces spaces)
 {
     struct tsl_data *data = tsl_data_of(c->dst);
-    struct tsl_op *op = tsl_plan_op(c, order, tsl_plan_port(c, space, data), TSL_OP_FILL);
+    struct tsl_op *op = tsl_plan_op(c, order, tsl_plan_port(c, spaces.dst, data), TSL_OP_FILL);
     if (op)
-        tsl_plan_dst(op, data, space, box);
+        tsl_plan_dst(op, data, spaces.dst, box);
     return op;
 }
 
@@ -190,5 +205,5 @@ cl_int tsl_plan_fill(struct tsl_command *c, const tsl_dependences *order)
     unsigned space = tsl_plan_work_space(c, data, &box, data);
     if (tsl_runs_count(&box) == 1)
         box = (struct tsl_box_copy){.region = {tsl_runs_hull(&box), 1, 1}, .dst_offset = box.dst_offset};
-    return plan_in(c, order, &work, &box, space, false);
+    return plan_in(c, order, &work, &box, (struct spaces){space, space}, false);
 }

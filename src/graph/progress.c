@@ -8,6 +8,7 @@
 #include "graph/edge.h"
 #include "graph/memory_order.h"
 #include "graph/op.h"
+#include "graph/space.h"
 #include "graph/state.h"
 
 static void make_ready(struct tsl_op *op, struct tsl_op_list *ready)
@@ -103,9 +104,15 @@ void tsl_op_submitted(struct tsl_op *op)
     pass_ready(&ready);
 }
 
-static bool is_lost(struct tsl_graph *graph, unsigned space)
+/* Has a member been lost on which some of the copy may have been? */
+static bool is_lost(struct tsl_graph *graph, const struct tsl_side *side)
 {
-    return space != TSL_SPACE_HOST && tsl_member_is_lost(graph->ports[space - 1].member);
+    bool lost = false;
+    if (side->space == TSL_SPACE_HOST || side->space != TSL_SPACE_SPREAD)
+        return side->space != TSL_SPACE_HOST && tsl_member_is_lost(graph->ports[side->space - 1].member);
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        lost |= tsl_space_is_spread(side->data, i) && tsl_member_is_lost(graph->ports[i].member);
+    return lost;
 }
 
 bool tsl_op_lost_move(const struct tsl_op *op)
@@ -115,7 +122,7 @@ bool tsl_op_lost_move(const struct tsl_op *op)
         return false;
     if (op->poison && !op->refused)
         return op->unfed;
-    return is_lost(graph, op->src.space) || is_lost(graph, op->dst.space);
+    return is_lost(graph, &op->src) || is_lost(graph, &op->dst);
 }
 
 /* Where a move of its own command brought nothing, as a member is lost, the operation's failure may be mended (redo.h).

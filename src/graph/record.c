@@ -10,6 +10,7 @@
 #include "graph/op.h"
 #include "graph/port.h"
 #include "graph/queue.h"
+#include "graph/space.h"
 #include "graph/state.h"
 #include "graph/variants.h"
 #include "program/program.h"
@@ -61,7 +62,7 @@ static const char *device_name(const struct tsl_port *port)
 static const char *side_name(const struct tsl_op *op, const struct tsl_side *side)
 {
     struct tsl_graph *graph = op->port->graph;
-    return !side->data || side->space == TSL_SPACE_HOST ? "host" : graph->ports[side->space - 1].name;
+    return !side->data ? "host" : tsl_space_port(graph, side->data, side->space)->name;
 }
 
 static void set_lane(struct tsl_op_record *r, const char *direction, const struct tsl_port *port,

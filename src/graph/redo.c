@@ -265,7 +265,7 @@ static uint64_t lacking(const struct tsl_command *c, unsigned member)
     uint64_t size = 0;
     for (cl_uint i = 0; i < c->args->n_all; i++) {
         const struct tsl_buffer *b = c->args->args[i].buffer;
-        if (b && !tsl_data_of(b)->residences[member].resident)
+        if (b && !tsl_space_residence_on(tsl_data_of(b), member)->resident)
             size += tsl_data_of(b)->size;
     }
     return size;

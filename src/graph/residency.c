@@ -17,12 +17,6 @@
 #include "handle/object.h"
 #include "program/program.h"
 
-/* The port whose residence stands for the object on this port: a spread object's home, or the port itself. */
-static struct tsl_port *home_of(const struct tsl_data *data, struct tsl_port *port)
-{
-    return tsl_space_is_spread(data, port->index) ? &port->graph->ports[data->spread->home] : port;
-}
-
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
 void tsl_residency_begin(struct tsl_residence *residence, struct tsl_port *port)
@@ -31,7 +25,7 @@ void tsl_residency_begin(struct tsl_residence *residence, struct tsl_port *port)
         return;
     residence->resident = true;
     TAILQ_INSERT_TAIL(&port->residents, residence, link);
-    tsl_member_memory_reserve(port, residence->data);
+    tsl_member_memory_reserve(port, residence);
 }
 
 void tsl_residency_end(struct tsl_residence *residence, struct tsl_port *port)
@@ -40,7 +34,7 @@ void tsl_residency_end(struct tsl_residence *residence, struct tsl_port *port)
         return;
     residence->resident = false;
     TAILQ_REMOVE(&port->residents, residence, link);
-    tsl_member_memory_release(port, residence->data);
+    tsl_member_memory_release(port, residence);
 }
 
 static void mark_used(struct tsl_residence *residence, struct tsl_port *port)
@@ -56,11 +50,13 @@ void tsl_residency_end_all(struct tsl_data *data)
     struct tsl_graph *graph = data->context->graph;
     for (unsigned i = 0; i < graph->n_ports; i++)
         tsl_residency_end(&data->residences[i], &graph->ports[i]);
+    if (data->spread)
+        tsl_residency_end(&data->spread->residence, &graph->ports[data->spread->home]);
 }
 
 void tsl_residency_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
 {
-    data->residences[home_of(data, port)->index].pin = command->id;
+    tsl_space_residence_on(data, port->index)->pin = command->id;
 }
 
 void tsl_residency_pin_args(struct tsl_command *command, struct tsl_port *port)
@@ -84,7 +80,7 @@ static cl_int spill_all(struct tsl_command *command, struct tsl_data *data, unsi
 static cl_int plan_eviction(struct tsl_op *op)
 {
     struct tsl_data *data = op->victim->data;
-    unsigned space = tsl_space_of_copy(op->port, data);
+    unsigned space = tsl_space_of_residence(op->victim);
     cl_int error = spill_all(op->command, data, space);
     if (!error)
         error = tsl_evict_claim(op, data, space);
@@ -104,15 +100,29 @@ static struct tsl_op *last_eviction(struct tsl_port *port)
 }
 
 /* A port's evictions come one after the other: what waits for the last has all the memory that they free. */
-static void chain(struct tsl_op *op)
+static void chain_on(struct tsl_op *op, struct tsl_port *port)
 {
-    struct tsl_port *port = op->port;
     struct tsl_op *last = last_eviction(port);
     if (last)
         tsl_op_depend(op, last, false);
     tsl_op_unref(last);
     op->user.refs++;
     port->evicting = op;
+}
+
+/* The members that have memory of the residence's copy; of that port's if there is none. */
+static tsl_members members_of(const struct tsl_residence *residence, const struct tsl_port *port)
+{
+    bool spread = residence && tsl_residence_is_spread(residence);
+    return spread ? residence->data->spread->members : tsl_members_of(port->index);
+}
+
+static void chain(struct tsl_op *op)
+{
+    tsl_members members = members_of(op->victim, op->port);
+    for (unsigned i = 0; i < op->port->graph->n_ports; i++)
+        if (tsl_members_has(members, i))
+            chain_on(op, &op->port->graph->ports[i]);
 }
 
 /* Plans to evict the object. False: that couldn't be planned; what is planned of it does no harm. */
@@ -163,44 +173,49 @@ static void evict_arena(struct tsl_command *command, struct tsl_port *port)
     tsl_op_unref(op);
 }
 
-/* Evicts what was used longest ago until the member has room for so many bytes more. */
-static void make_room(struct tsl_command *command, struct tsl_port *port, size_t size)
+/* Evicts what is listed at a port and lies on a member, what was used longest ago first, until the member has room for
+ * so many bytes more. */
+static void make_room_from(struct tsl_command *command, struct tsl_port *listed, struct tsl_port *port, size_t size)
 {
-    struct tsl_residence *victim = TAILQ_FIRST(&port->residents), *next;
+    struct tsl_residence *victim = TAILQ_FIRST(&listed->residents), *next;
     for (; victim && tsl_member_memory_full(port, size); victim = next) {
         next = TAILQ_NEXT(victim, link);
-        if (victim->pin != command->id)
-            evict(command, victim, port);
+        if (victim->pin != command->id && tsl_members_has(members_of(victim, listed), port->index))
+            evict(command, victim, listed);
     }
+}
+
+/* Of spread objects that other members are the home of at last: all their members lose them. */
+static void make_room(struct tsl_command *command, struct tsl_port *port, size_t size)
+{
+    struct tsl_graph *graph = port->graph;
+    make_room_from(command, port, port, size);
+    for (unsigned i = 0; i < graph->n_ports && graph->spreads; i++)
+        if (i != port->index)
+            make_room_from(command, &graph->ports[i], port, size);
     if (port->arena.resident && !port->arena.held && port->arena.pin != command->id &&
         tsl_member_memory_full(port, size))
         evict_arena(command, port);
 }
 
-static void make_room_for(struct tsl_command *command, const struct tsl_data *data, struct tsl_port *port)
+void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, unsigned space)
 {
-    if (!data->spread || port->index != data->spread->home) {
-        make_room(command, port, data->size);
-        return;
-    }
-    for (unsigned i = 0; i < port->graph->n_ports; i++)
-        if (tsl_members_has(data->spread->members, i))
-            make_room(command, &port->graph->ports[i], data->spread->sizes[i]);
-}
-
-void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, struct tsl_port *of)
-{
-    struct tsl_port *port = home_of(data, of);
-    struct tsl_residence *residence = &data->residences[port->index];
+    struct tsl_graph *graph = command->graph;
+    struct tsl_port *port = tsl_space_port(graph, data, space);
+    struct tsl_residence *residence = tsl_space_residence(data, space);
+    tsl_members members = members_of(residence, port);
     residence->pin = command->id;
     if (residence->resident) {
         mark_used(residence, port);
         return;
     }
-    make_room_for(command, data, port);
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(members, i))
+            make_room(command, &graph->ports[i], space == TSL_SPACE_SPREAD ? data->spread->sizes[i] : data->size);
     tsl_residency_begin(residence, port);
-    if (last_eviction(port))
-        tsl_evict_precede(port->evicting, data, tsl_space_of(port, data));
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(members, i) && last_eviction(&graph->ports[i]))
+            tsl_evict_precede(graph->ports[i].evicting, data, space);
 }
 
 /* Do areas serve of which each has so many bytes at least? Large ones don't where launches need much whole beside them.
@@ -231,9 +246,9 @@ void tsl_residency_ensure_arena(struct tsl_command *command, struct tsl_port *po
         tsl_area_add(&arena->areas[i], port->evicting);
 }
 
-void tsl_residency_stay(struct tsl_data *data, struct tsl_port *port)
+void tsl_residency_stay(struct tsl_data *data, unsigned space)
 {
-    struct tsl_residence *residence = &data->residences[port->index];
+    struct tsl_residence *residence = tsl_space_residence(data, space);
     residence->n_void = residence->n_evictions;
-    tsl_residency_begin(residence, port);
+    tsl_residency_begin(residence, tsl_space_port(data->context->graph, data, space));
 }

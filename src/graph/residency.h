@@ -25,9 +25,9 @@ struct tsl_port;
 struct tsl_slices;
 
 /*
- * A memory object on one member, from two views: `resident` is the schedule's, ahead of what happens; `mem` is what
- * there is now. The thread that drains the port makes mem while an operation uses it; an eviction takes it away when
- * none does; the object's end frees it.
+ * A memory object on one member, or spread over several (spread.h), from two views: `resident` is the schedule's, ahead
+ * of what happens; `mem` is what there is now. The thread that drains the port makes mem while an operation uses it; an
+ * eviction takes it away when none does; the object's end frees it.
  */
 struct tsl_residence {
     TAILQ_ENTRY(tsl_residence) link; /* in the port's list while resident, coldest first */
@@ -45,8 +45,8 @@ struct tsl_residence {
 
 TAILQ_HEAD(tsl_residence_list, tsl_residence);
 
-/* The command needs the data on that member: it stays resident, or becomes so. */
-void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
+/* The command needs the data in that space, which isn't the host's: it stays resident, or becomes so. */
+void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, unsigned space);
 /* The command will need the data on that member: none of its other arguments evicts it. */
 void tsl_residency_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
 /* The same for all arguments of a kernel. */
@@ -54,15 +54,17 @@ void tsl_residency_pin_args(struct tsl_command *command, struct tsl_port *port);
 /* The command needs the port's arena for these slices: it stays, or comes (arena.h), anew where its areas are too
  * small, or larger than is good now. slices->area_size becomes that of the areas. */
 void tsl_residency_ensure_arena(struct tsl_command *command, struct tsl_port *port, struct tsl_slices *slices);
-/* Plans to evict the object from that member for a command that is being planned; nothing if it isn't resident there.
- */
+/* Plans to evict what the member has of its own of the object, for a command that is being planned; nothing if that
+ * isn't resident. */
 cl_int tsl_residency_evict(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
-/* The object is resident, as planned; is so no longer. Nothing where that is so already. */
+/* The object is resident, as planned; is so no longer. Nothing where that is so already. The port is the member's, of a
+ * spread object its home's. */
 void tsl_residency_begin(struct tsl_residence *residence, struct tsl_port *port);
 void tsl_residency_end(struct tsl_residence *residence, struct tsl_port *port);
 /* The end of the data: it is resident nowhere. */
 void tsl_residency_end_all(struct tsl_data *data);
-/* A move failed, and some bytes are on that member alone: the evictions that are planned don't take place. */
-void tsl_residency_stay(struct tsl_data *data, struct tsl_port *port);
+/* A move failed, and some bytes are in that space alone, which isn't the host's: the evictions that are planned don't
+ * take place. */
+void tsl_residency_stay(struct tsl_data *data, unsigned space);
 
 #endif

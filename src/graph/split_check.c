@@ -76,7 +76,7 @@ static uint64_t lacking(struct tsl_command *c, const struct tsl_split_check *che
     uint64_t there = tsl_scratch_size(c->graph, port->index), copies = 0;
     for (cl_uint i = 0; i < c->args->n; i++) {
         const struct tsl_buffer *b = c->args->args[i].buffer;
-        if (b && !tsl_data_of(b)->residences[port->index].resident)
+        if (b && !tsl_space_residence_on(tsl_data_of(b), port->index)->resident)
             size += tsl_data_of(b)->size;
     }
     for (unsigned i = 0; i < check->n; i++)

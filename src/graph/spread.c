@@ -9,6 +9,7 @@
 #include "graph/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static cl_int alloc_locked(struct tsl_data *data, struct tsl_graph *graph) TSL_REQUIRES(data->spread->lock)
 {
@@ -31,13 +32,9 @@ static cl_int alloc_locked(struct tsl_data *data, struct tsl_graph *graph) TSL_R
                                                                                : error;
     for (unsigned i = 0; i < n; i++) {
         spread->mems[index[i]] = mems[i];
-        if (index[i] != spread->home)
-            tsl_member_memory_hold(members[i], sizes[i]);
+        tsl_member_memory_hold(members[i], sizes[i]);
     }
-    struct tsl_residence *home = &data->residences[spread->home];
-    home->mem = spread->mems[spread->home];
-    home->held_size = spread->sizes[spread->home];
-    tsl_member_memory_hold(graph->ports[spread->home].member, home->held_size);
+    spread->residence.mem = spread->mems[spread->home];
     return CL_SUCCESS;
 }
 
@@ -50,27 +47,27 @@ cl_int tsl_spread_mem(struct tsl_data *data, struct tsl_port *port, struct tsl_m
     return error;
 }
 
-struct tsl_mem *tsl_spread_take(struct tsl_data *data, unsigned *member)
+bool tsl_spread_take(struct tsl_data *data, struct tsl_mem *mems[TSL_MAX_MEMBERS])
 {
     struct tsl_spread *spread = data->spread;
-    struct tsl_mem *mem = NULL;
     tsl_lock_take(&spread->lock);
-    spread->mems[spread->home] = NULL;
-    for (unsigned i = 0; i < TSL_MAX_MEMBERS && !mem; i++)
-        if (spread->mems[i]) {
-            mem = spread->mems[i];
-            spread->mems[i] = NULL;
-            *member = i;
-        }
+    memcpy(mems, spread->mems, sizeof(spread->mems));
+    memset(spread->mems, 0, sizeof(spread->mems));
+    spread->residence.mem = NULL;
     tsl_lock_give(&spread->lock);
-    return mem;
+    return mems[spread->home];
 }
 
-void tsl_spread_free(struct tsl_data *data, unsigned member, struct tsl_mem *mem)
+void tsl_spread_free(struct tsl_data *data, struct tsl_mem *mems[TSL_MAX_MEMBERS])
 {
-    struct tsl_member *on = mem->member;
-    on->driver->mem_free(mem);
-    tsl_member_memory_let_go(on, data->spread->sizes[member]);
+    for (unsigned i = 0; i < TSL_MAX_MEMBERS; i++) {
+        struct tsl_member *on = mems[i] ? mems[i]->member : NULL;
+        if (!on)
+            continue;
+        on->driver->mem_free(mems[i]);
+        tsl_member_memory_let_go(on, data->spread->sizes[i]);
+        mems[i] = NULL;
+    }
 }
 
 void tsl_spread_destroy(struct tsl_spread *spread)

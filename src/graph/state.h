@@ -116,12 +116,6 @@ static inline void tsl_graph_close(struct tsl_graph *graph) TSL_UNCHECKED
         tsl_lock_take(&graph->lock);
 }
 
-/* The port of a space: the host's, or the member's whose memory that is. */
-static inline struct tsl_port *tsl_port_of_space(struct tsl_graph *graph, unsigned space)
-{
-    return space == TSL_SPACE_HOST ? &graph->host : &graph->ports[space - 1];
-}
-
 /* Wakes threads in tsl_graph_wait: something became reported or submitted, or memory is free. */
 void tsl_graph_changed(struct tsl_graph *graph);
 /* Waits for that; the lock is given meanwhile. */

@@ -74,10 +74,11 @@ static void count_run(struct survey *s, unsigned i, struct run_of_tiles *run)
         return;
     s->candidates[i].missing_size += run->size;
     if (tsl_placer_learns(g->placer)) {
-        bool direct = tsl_move_is_direct(g, run->from, to);
-        double ns = tsl_placer_move_ns(g->placer, direct ? run->from : TSL_SPACE_HOST, to, run->size);
+        bool direct = tsl_move_is_direct(g, s->data, run->from, to);
+        unsigned from = tsl_space_of_link(s->data, run->from), last = tsl_space_of_link(s->data, to);
+        double ns = tsl_placer_move_ns(g->placer, direct ? from : TSL_SPACE_HOST, last, run->size);
         if (!direct)
-            ns += tsl_placer_move_ns(g->placer, run->from, TSL_SPACE_HOST, run->size);
+            ns += tsl_placer_move_ns(g->placer, from, TSL_SPACE_HOST, run->size);
         s->candidates[i].move_ns += ns;
         s->candidates[i].peer_ns += is_a_members(s, run->from) ? ns : 0;
     }
@@ -117,7 +118,7 @@ static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t b
         unsigned to = space_at(s, i);
         if (tsl_spaces_has(tile->valid, to))
             continue;
-        unsigned from = tsl_move_source(s->command->graph, tile->valid, to);
+        unsigned from = tsl_move_source(s->command->graph, s->data, tile->valid, to);
         struct run_of_tiles *run = run_from(s, i, from);
         run->from = from;
         run->size += end - begin;
@@ -162,7 +163,7 @@ static void count_deferred(struct survey *s, const struct tsl_command *write, co
     tsl_members left = s->members;
     unsigned i;
     while (take_member(s, &left, &i)) {
-        unsigned to = space_at(s, i);
+        unsigned to = tsl_space_of_link(s->data, space_at(s, i));
         s->candidates[i].missing_size += to == TSL_SPACE_HOST ? 0 : size;
         s->candidates[i].move_ns += tsl_placer_move_ns(placer, TSL_SPACE_HOST, within ? to : TSL_SPACE_HOST, size);
         if (!within && to != TSL_SPACE_HOST)

@@ -9,6 +9,7 @@
 #include "graph/op.h"
 #include "graph/port.h"
 #include "graph/residency.h"
+#include "graph/space.h"
 #include "graph/state.h"
 #include "graph/touch.h"
 #include "object/svm.h"
@@ -84,9 +85,9 @@ struct copy {
     unsigned space, number;
 };
 
-static struct copy copy_now(const struct tsl_data *data, unsigned space)
+static struct copy copy_now(struct tsl_data *data, unsigned space)
 {
-    return (struct copy){space, space == TSL_SPACE_HOST ? 0 : data->residences[space - 1].n_evictions};
+    return (struct copy){space, space == TSL_SPACE_HOST ? 0 : tsl_space_residence(data, space)->n_evictions};
 }
 
 static bool is_of(const struct tsl_rollback *rollback, const struct copy *copy)

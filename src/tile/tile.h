@@ -25,11 +25,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A space is a memory in which a copy can live: 0 is the host's, 1+i that of the context's member i. The last stands
- * for none: a failure has left the bytes nowhere, and whoever reads them fails. */
+/* A space is a memory in which a copy can live: 0 is the host's, 1+i that of the context's member i. An object whose
+ * memory lies on several members has one more, which is theirs together (graph/spread.h). The last stands for none: a
+ * failure has left the bytes nowhere, and whoever reads them fails. */
 #define TSL_SPACE_HOST      0u
 #define TSL_SPACE_MEMBER(i) (1u + (i))
-#define TSL_SPACE_LOST      (TSL_MAX_MEMBERS > 30 ? TSL_MAX_MEMBERS + 2u : 31u)
+#define TSL_SPACE_SPREAD    (TSL_MAX_MEMBERS > 30 ? TSL_MAX_MEMBERS + 1u : 62u)
+#define TSL_SPACE_LOST      (TSL_MAX_MEMBERS > 30 ? TSL_MAX_MEMBERS + 2u : 63u)
 
 /* What a map needs to know of an operation; the first field of struct tsl_op (graph/op.h). */
 struct tsl_user {
