@@ -11,22 +11,39 @@
 #include "object/buffer.h"
 #include "program/program.h"
 
-/* Leaves parts to those members alone that are of one domain with the one whose part is the largest. */
-static tsl_members keep_domain(const struct tsl_cut *cut, struct tsl_parts *parts)
+/* The members with parts that are of one domain with this one, and what their parts come to. */
+static tsl_members domain_of(const struct tsl_cut *cut, const struct tsl_parts *parts, unsigned member, double *part)
 {
     const struct tsl_graph *graph = cut->command->graph;
-    tsl_members members = TSL_MEMBERS_NONE;
-    unsigned largest = 0;
-    for (unsigned i = 1; i < graph->n_ports; i++)
-        largest = parts->of[i] > parts->of[largest] ? i : largest;
-    tsl_members_add(&members, largest);
+    tsl_members members = tsl_members_of(member);
+    *part = parts->of[member];
     for (unsigned i = 0; i < graph->n_ports; i++) {
-        tsl_members both = tsl_members_union(tsl_members_of(largest), tsl_members_of(i));
-        if (i != largest && parts->of[i] > 0 && tsl_spread_domain(graph, both))
-            tsl_members_add(&members, i);
+        tsl_members both = tsl_members_union(tsl_members_of(member), tsl_members_of(i));
+        if (i == member || parts->of[i] <= 0 || !tsl_spread_domain(graph, both))
+            continue;
+        tsl_members_add(&members, i);
+        *part += parts->of[i];
     }
-    tsl_cut_keep_parts(cut, parts, members);
     return members;
+}
+
+/* Leaves parts to the members of one domain alone: of that whose parts come to most. None: no domain has two members
+ * with parts, or another member alone has more. */
+static tsl_members keep_domain(const struct tsl_cut *cut, struct tsl_parts *parts)
+{
+    tsl_members best = TSL_MEMBERS_NONE;
+    double most = 0;
+    for (unsigned i = 0; i < cut->command->graph->n_ports; i++) {
+        double part;
+        tsl_members members = domain_of(cut, parts, i, &part);
+        if (parts->of[i] <= 0 || part <= most)
+            continue;
+        most = part;
+        best = tsl_members_count(members) < 2 ? TSL_MEMBERS_NONE : members;
+    }
+    if (!tsl_members_is_empty(best))
+        tsl_cut_keep_parts(cut, parts, best);
+    return best;
 }
 
 /* May all that the launch writes be spread over these members? */

@@ -38,11 +38,22 @@ static bool is_in_one_piece(const struct tsl_graph *graph, const struct tsl_data
     return !parts;
 }
 
+/* Of each of the members' parts: powers of two, so that the largest serves all. */
+static size_t granule_of(const struct tsl_graph *graph, tsl_members members)
+{
+    size_t granule = 1;
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        size_t its = tsl_members_has(members, i) ? graph->ports[i].member->caps.domain_granule : 1;
+        granule = its > granule ? its : granule;
+    }
+    return granule;
+}
+
 /* Equal parts in whole granules, the last one shorter. */
 static void make_sizes(const struct tsl_graph *graph, const struct tsl_data *data, tsl_members members, size_t *sizes)
 {
     size_t left = data->size, n = tsl_members_count(members);
-    size_t granule = graph->ports[tsl_members_first(members)].member->caps.domain_granule;
+    size_t granule = granule_of(graph, members);
     size_t part = (data->size / n + granule) / granule * granule;
     for (unsigned i = 0; i < graph->n_ports; i++) {
         sizes[i] = !tsl_members_has(members, i) ? 0 : left < part ? left : part;

@@ -2,6 +2,7 @@
 #include "sim.h"
 
 #include "base/clock.h"
+#include "base/settings.h"
 #include "driver/fake.h"
 #include "graph/chain.h"
 #include "graph/graph.h"
@@ -182,6 +183,21 @@ static void split_member(const struct sim_world *world, unsigned i)
         setup.members[i].name = "fake";
 }
 
+/* In some worlds members are a domain, or pairs of them are: what a launch may write anywhere is spread over them. Not by
+ * the program's chance. */
+static void domain_member(const struct sim_world *world, unsigned i)
+{
+    uint64_t way = sim_mix(world->options.seed + 699) % 8, number = sim_mix(world->options.seed + 700 + i);
+
+    if (tsl_settings()->split == TSL_SPLIT_ALWAYS_DOMAIN)
+        way = 4 + way % 4;
+    if (way < 4 || (way < 6 && number % 4 == 0))
+        return;
+    setup.members[i].domain = way == 7 ? 1 + i / 2 : 1;
+    setup.members[i].domain_granule = number / 4 % 2 ? 256 : 64;
+    setup.members[i].zero_copy = false;
+}
+
 /* Members that hold a part of a launch's buffers, or little more. Not by the program's chance. */
 static void tiny_member(const struct sim_world *world, unsigned i)
 {
@@ -235,6 +251,8 @@ static void make_members(struct sim_world *world)
             setup.members[i].told_size = UINT64_C(1) << 30;
     for (unsigned i = 0; i < setup.n_members && world->options.tiny_memory; i++)
         tiny_member(world, i);
+    for (unsigned i = 0; i < setup.n_members && world->options.split; i++)
+        domain_member(world, i);
     for (unsigned i = 0; i < setup.n_members; i++)
         late_member(world, i);
     /* Not by chance, which would change the programs. The first: so few that programs of this length have joins, ranges
@@ -263,6 +281,8 @@ static void make_members(struct sim_world *world)
             sim_tell(sim, "# member %u says that it has more", i);
         if (is->opens_later)
             sim_tell(sim, "# member %u gets ready late, in %llu ns", i, (unsigned long long)is->opens_ns);
+        if (is->domain)
+            sim_tell(sim, "# member %u is of the domain %u", i, is->domain);
         if (is->no_windows)
             sim_tell(sim, "# member %u runs launches whole", i);
     }
@@ -298,8 +318,10 @@ void sim_world_begin(struct sim_world *world)
     world->tight = (world->options.small_memory || world->options.tiny_memory) &&
                    (world->options.failures || world->n_contexts > 1);
     world->has_effects = true;
-    for (unsigned i = 0; i < setup.n_members; i++)
+    for (unsigned i = 0; i < setup.n_members; i++) {
         world->has_images |= setup.members[i].images;
+        world->spreads |= setup.members[i].domain > 0;
+    }
     world->notes_runs = true;
     world->callbacks_wait =
         !world->options.threads && getenv("TESELA_ORDER") && !strcmp(getenv("TESELA_ORDER"), "sync");

@@ -33,6 +33,12 @@ void sim_learn(struct sim *sim, unsigned i)
     learn_set(sim, &set);
 }
 
+/* Memory that is spread over members loses the parts of those that are lost: others' work on it fails, too. */
+static bool may_lose_parts(const struct sim_world *world)
+{
+    return world->lost && world->spreads;
+}
+
 /* May the command end with that status, seen what was ordered to fail? */
 static bool explained(const struct sim *sim, const struct sim_node *node, cl_int status)
 {
@@ -41,6 +47,8 @@ static bool explained(const struct sim *sim, const struct sim_node *node, cl_int
     bool tiny = sim->options.tiny_memory && node->refused && !node->blocking; /* No member has windows of the launch. */
 
     if (status == CL_DEVICE_NOT_AVAILABLE && world->lost)
+        return true;
+    if (status == CL_OUT_OF_RESOURCES && may_lose_parts(world))
         return true;
     /* No kernel could be made where the image can be. */
     if (status == CL_IMAGE_FORMAT_NOT_SUPPORTED && (world->lost || sim->options.out_of_memory))
@@ -110,7 +118,8 @@ static void wait_for_events(struct sim *sim, const unsigned *list, unsigned n)
 }
 
 /* What failed and has no event is told once, by the queue's next call that waits. Who is told of nothing knows that all
- * went well. (Work that fails without a fence may be told by nobody: a driver need not know.) */
+ * went well. (Work that fails without a fence may be told by nobody: a driver need not know. Of what is ordered to fail
+ * only work on what a lost member had is like that.) */
 void sim_hear(struct sim *sim, unsigned queue, unsigned n, cl_int error)
 {
     for (unsigned i = 0; i < sim->n_nodes; i++) {
@@ -122,7 +131,7 @@ void sim_hear(struct sim *sim, unsigned queue, unsigned n, cl_int error)
         if (error || i >= n)
             continue;
         node->sure = node->ended;
-        if (!node->ran)
+        if (!node->ran && !may_lose_parts(sim->world))
             sim_fail(sim, "node %u never ran, which nobody has told", i);
     }
 }

@@ -120,6 +120,7 @@ struct sim_world {
     cl_program programs[SIM_MAX_CONTEXTS];
     unsigned n_members;    /* 0: not known */
     size_t align;          /* of sub-buffers, bytes */
+    bool spreads;          /* members are of a domain: what is lost with one of them may be others' to read */
     bool tight;            /* room in a member's memory may be lacking */
     bool all_profile;      /* all members tell when work began and ended */
     bool callbacks_wait;   /* an enqueue may block, so none is done in callbacks where there is but one thread */

@@ -22,6 +22,8 @@ struct fake_access {
     uintptr_t lo, hi;
     bool write, atomic;
     uint64_t races; /* not 0: what reads races with no write of that number, and the other way round */
+    uint64_t
+        meets; /* not 0: doesn't race with what has that number: parts of a launch, in memory spread over members */
     struct fake_op *op;
 };
 
@@ -136,6 +138,7 @@ struct fake_launch {
     } * args;
     struct tsl_window window; /* local_size and groups filled in */
     uint64_t serial;          /* of the arguments */
+    uint64_t alike;           /* not 0: part of a launch; the same for all parts, of their kernel and values */
 };
 
 struct fake_op {

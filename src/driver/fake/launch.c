@@ -41,6 +41,17 @@ static uint64_t hash_args(const struct tsl_bound_args *args)
     return hash;
 }
 
+/* Its parts on other members have other memory, but the same body and values. */
+static uint64_t hash_launch(const struct fake_launch *launch, const struct tsl_bound_args *args)
+{
+    uint64_t hash = hash_bytes(UINT64_C(0xcbf29ce484222325), &launch->kernel->body, sizeof launch->kernel->body);
+
+    for (cl_uint i = 0; i < args->n; i++)
+        if (args->args[i].kind == TSL_ARG_VALUE)
+            hash = hash_bytes(hash, args->args[i].value, args->args[i].size);
+    return hash | 1;
+}
+
 /* Freed memory stays in the driver until the end, so no later memory has its address: the hash tells them apart. */
 static void check_serial_locked(const struct fake_op *op, const struct tsl_bound_args *args)
 {
@@ -148,6 +159,7 @@ static cl_int take_args_locked(struct fake_op *op, const struct tsl_bound_args *
         return refuse(op, CL_INVALID_KERNEL_ARGS, "the number of arguments is wrong");
     launch->n_args = args->n;
     launch->serial = args->serial;
+    launch->alike = launch->window.whole ? 0 : hash_launch(launch, args);
     launch->args = tsl_fake_new_locked((args->n + 1) * sizeof *launch->args);
     for (cl_uint i = 0; i < args->n && rc == CL_SUCCESS; i++)
         rc = take_arg_locked(op, i, args);

@@ -183,6 +183,7 @@ static void gather_argument(struct fake_op *op, const struct fake_mem *mem, size
                                                   .write = write,
                                                   .atomic = traits->atomics,
                                                   .races = traits->races ? op->launch.serial : 0,
+                                                  .meets = mem->root->spread ? op->launch.alike : 0,
                                                   .op = op,
                                               });
 }
@@ -265,7 +266,8 @@ void tsl_fake_gather_locked(struct fake_op *op)
 
 static bool conflict(const struct fake_access *a, const struct fake_access *b)
 {
-    bool may_meet = (a->atomic && b->atomic) || (a->races && a->races == b->races && a->write != b->write);
+    bool may_meet = (a->atomic && b->atomic) || (a->races && a->races == b->races && a->write != b->write) ||
+                    (a->meets && a->meets == b->meets);
 
     return a->lo < b->hi && b->lo < a->hi && (a->write || b->write) && !may_meet;
 }
@@ -286,7 +288,8 @@ static void tell_race(const struct fake_access *old, const struct fake_access *n
 static bool stands_for(const struct fake_access *new, const struct fake_access *old)
 {
     return new->lo <= old->lo && old->hi <= new->hi && (new->write || !old->write) && (!new->atomic || old->atomic) &&
-           (!new->races || (old->races == new->races && old->write == new->write));
+           (!new->races || (old->races == new->races && old->write == new->write)) &&
+           (!new->meets || old->meets == new->meets);
 }
 
 /* The oldest state of knowledge that an operation not begun yet may still have. */
