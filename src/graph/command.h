@@ -69,6 +69,7 @@ struct tsl_command {
     unsigned n_inside;         /* of these shares the first so many begin before the others are planned; 0: none */
     enum tsl_rung rung;        /* of a launch: how it is cut */
     struct tsl_joints *joints; /* of a launch whose shares work on copies: owned; else NULL */
+    bool told_running;         /* the application was told CL_RUNNING */
     bool may_redo;             /* of a launch: it is in graph->redoable (redoable.h) */
     LIST_ENTRY(tsl_command) redo;
     struct tsl_split_check *split_check; /* of a launch that is also run whole, to compare: owned; else NULL */

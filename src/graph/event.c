@@ -101,9 +101,12 @@ static bool behind_others(const struct tsl_command *c)
 
 /* The status of a command that is not reported. It may turn out to be reported. A driver may say early that work runs;
  * that counts only when all before it is known to have ended, so that whoever asks about an earlier command next hears
- * the same. The lock is given meanwhile. */
+ * the same. Of a command that was said to run a share may be planned once more (redo.h): it runs all the same. The lock
+ * is given meanwhile. */
 static cl_int unfinished_status(struct tsl_command *c)
 {
+    if (c->told_running)
+        return CL_RUNNING;
     if (!tsl_command_is_submitted(c))
         return CL_QUEUED;
     struct tsl_op *op = c->share.op;
@@ -144,6 +147,7 @@ cl_int tsl_event_status(struct tsl_event *event)
     poll(c);
     tsl_graph_work(graph, TSL_WHO_APPLICATION);
     cl_int status = c->state == TSL_REPORTED ? c->status : unfinished_status(c);
+    c->told_running |= status == CL_RUNNING;
     if (status == CL_RUNNING)
         tsl_callback_reach(c, status); /* Callbacks that wait for CL_RUNNING hear it, too. */
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);

@@ -3,6 +3,7 @@
 /* timeout: 200 */
 /* variant: always TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always TESELA_LOG=graph:warn */
 /* variant: exact TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always:exact TESELA_LOG=graph:warn */
+#include "base/clock.h"
 #include "caught.h"
 #include "footprint_bed.h"
 #include "graph/redo.h"
@@ -64,10 +65,10 @@ static int end(void **state)
     return 0;
 }
 
-static void launch(const char *name, struct tsl_buffer *first, struct tsl_buffer *second)
+static void launch_with(const char *name, struct tsl_buffer *first, struct tsl_buffer *second, struct tsl_event **event)
 {
     struct tsl_window window = {.work_dim = 1, .global_size = {SIZE, 1, 1}, .local_size = {4, 1, 1}, .whole = true};
-    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL};
+    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL, .event = event};
     struct tsl_kernel *kernel;
 
     assert_int_equal(tsl_kernel_create(t.program, name, &kernel), CL_SUCCESS);
@@ -75,6 +76,11 @@ static void launch(const char *name, struct tsl_buffer *first, struct tsl_buffer
     assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof(cl_mem), &second), CL_SUCCESS);
     assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
     tsl_object_release(&kernel->object);
+}
+
+static void launch(const char *name, struct tsl_buffer *first, struct tsl_buffer *second)
+{
+    launch_with(name, first, second, NULL);
 }
 
 /* All is on its way when the member is lost, at once. */
@@ -102,6 +108,31 @@ static void test_again(void **state)
     assert_non_null(strstr(text, "it is done again on fake:"));
     free(text);
     timed_assert_bytes(t.queue, dst, 0, SIZE, 1);
+}
+
+/* Who was told that the launch runs isn't told later that it waits, though its first share does. */
+static void test_status(void **state)
+{
+    unsigned long long before = tsl_redo_count();
+    struct tsl_event *event;
+    cl_int last = CL_QUEUED;
+
+    (void)state;
+    begin(false);
+    launch_with("shift", dst, src, &event);
+    tsl_fake_lose(0, tsl_clock_ns() + 20000);
+    catch_stderr();
+    for (unsigned i = 0; i < 1000 && last > CL_COMPLETE; i++) {
+        cl_int status = tsl_event_status(event);
+
+        assert_true(status <= last);
+        last = status;
+        tsl_fake_step(TSL_FAKE_EARLIEST);
+    }
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    free(release_stderr());
+    assert_int_equal(tsl_redo_count(), before + 1);
+    tsl_object_release(&event->object);
 }
 
 /* In its place: what the failed share may have changed is as it was where the launch found it. */
@@ -173,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_programs), /* First: other kernels of these names would be in its way. */
         cmocka_unit_test_teardown(test_again, end),
+        cmocka_unit_test_teardown(test_status, end),
         cmocka_unit_test_teardown(test_in_place, end),
         cmocka_unit_test_teardown(test_in_place_on_host, end),
         cmocka_unit_test_teardown(test_changed_since, end),
