@@ -343,14 +343,32 @@ static bool share_area(const struct sim_node *a, const struct sim_node *b)
     return false;
 }
 
-/* A share of it may have failed with a member that was lost, and was done again elsewhere. What was planned behind it
- * by then fails all the same. */
-static bool may_be_redone(const struct sim *sim, const struct sim_node *node)
+static bool is_opaque(const struct sim_node *node)
 {
-    return sim->world->lost && node->cut;
+    return node->kind == SIM_HIDE || node->kind == SIM_SHOW;
 }
 
-/* Who failed for another's sake has such another: before it, or at the same memory in no order with it. */
+/* May another program of this context have what the node failed for? An opaque kernel waits for all before it, and all
+ * that comes after it for the kernel, whatever they touch. */
+static bool follows_others(const struct sim *sim, const struct sim_node *node)
+{
+    for (unsigned i = 0; i < sim->world->n_sims; i++) {
+        const struct sim *other = sim->world->sims[i];
+
+        for (unsigned k = 0; other && other != sim && other->context == sim->context && k < other->n_nodes; k++) {
+            const struct sim_node *its = &other->nodes[k];
+
+            if ((is_opaque(its) || is_opaque(node)) && !its->refused &&
+                (its->status < 0 || its->silent || sim->world->lost))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Who failed for another's sake has such another: before it, or at the same memory in no order with it. Where a member
+ * was lost that may have ended well: what was planned behind it fails if a share of it failed there and was done again,
+ * or if its member can't tell any more how it ended. */
 static bool has_cause(const struct sim *sim, const struct sim_node *node)
 {
     unsigned own = sim_index(sim, node);
@@ -358,13 +376,12 @@ static bool has_cause(const struct sim *sim, const struct sim_node *node)
     for (unsigned i = 0; i < sim->n_nodes; i++) {
         const struct sim_node *other = &sim->nodes[i];
 
-        if (i == own || other->refused || sim_set_has(&other->before, own) ||
-            (other->status >= 0 && !may_be_redone(sim, other)))
+        if (i == own || other->refused || sim_set_has(&other->before, own) || (other->status >= 0 && !sim->world->lost))
             continue;
         if (sim_set_has(&node->before, i) || share_area(node, other))
             return true;
     }
-    return false;
+    return follows_others(sim, node);
 }
 
 /* What ended well may have failed all the same: because of another at the same memory that did (drivers run what only

@@ -79,7 +79,8 @@ bool sim_lossy_launch(struct sim *sim)
     sim_command(sim, kind, &sim->known, false);
     finish_all(sim);
     /* A launch fails that is only given memory which is spread over a lost member, whether it touches that or not. */
-    if (home && !sim->world->spreads && sim->n_nodes == at + 1 && sim->nodes[at].event && sim->world->n_sims == 1 && !sim->world->tight)
+    if (home && !sim->world->spreads && sim->n_nodes == at + 1 && sim->nodes[at].event && sim->world->n_sims == 1 &&
+        !sim->world->tight)
         sim->nodes[at].must = needs_old_bytes_alone(&sim->nodes[at]);
     return true;
 }

@@ -137,10 +137,11 @@ static char *end(struct sim_world *world)
 
     for (unsigned i = 0; i < world->n_sims; i++)
         world->unseen |= sim_failed_unseen(world->sims[i]);
+    for (unsigned i = 0; i < world->n_sims; i++)
+        sim_judge(world->sims[i]);
     for (unsigned i = 0; i < world->n_sims; i++) {
         char *text;
 
-        sim_judge(world->sims[i]);
         add_counts(world->sims[i]);
         text = destroy(world->sims[i]);
         if (wrong)
