@@ -45,7 +45,7 @@ static cl_int space_mem(struct tsl_port *port, struct tsl_data *data, unsigned s
     struct tsl_port *of = tsl_space_port(port->graph, data, space);
     if (space != TSL_SPACE_SPREAD)
         return copy_mem(of, data, mem);
-    return tsl_spread_mem(data, tsl_space_is_spread(data, port->index) ? port : of, mem);
+    return tsl_spread_mem(data, port, tsl_space_is_spread(data, port->index) ? port : of, mem);
 }
 
 /* What the operation's kernel works on. */
@@ -53,7 +53,7 @@ static cl_int data_mem(const struct tsl_op *op, struct tsl_data *data, struct ts
 {
     struct tsl_port *port = op->port;
     bool spread = tsl_space_is_spread(data, port->index) && op->number > data->spread->since;
-    return spread ? tsl_spread_mem(data, port, mem) : copy_mem(port, data, mem);
+    return spread ? tsl_spread_mem(data, port, port, mem) : copy_mem(port, data, mem);
 }
 
 static cl_int buffer_mem(const struct tsl_op *op, struct tsl_buffer *buffer, struct tsl_mem **mem)

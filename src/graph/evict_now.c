@@ -109,12 +109,32 @@ static cl_int save(const struct tsl_range *range, struct tsl_residence *residenc
     return error;
 }
 
-/* Without the lock, by the lane of the port that lacks memory, which this thread drains. */
+static cl_int save_by(const struct eviction *e, struct tsl_lane *lane)
+{
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < e->n && !error; i++)
+        error = save(&e->ranges[i], e->residence, lane);
+    return error;
+}
+
+/* Without the lock, by a lane of the port, which this thread drains; what isn't in its member's memory by one of its
+ * own.
+ */
 static cl_int save_all(const struct eviction *e, struct tsl_port *port)
 {
-    cl_int error = e->n ? tsl_graph_lane_make(&port->down) : CL_SUCCESS;
-    for (unsigned i = 0; i < e->n && !error; i++)
-        error = save(&e->ranges[i], e->residence, port->down.driver_lane);
+    struct tsl_member *member = e->residence->mem->member;
+    struct tsl_lane *lane;
+    if (e->n == 0)
+        return CL_SUCCESS;
+    if (member == port->member) {
+        cl_int error = tsl_graph_lane_make(&port->down);
+        return error ? error : save_by(e, port->down.driver_lane);
+    }
+    cl_int error = member->driver->lane_create(member, port->down.use, &lane);
+    if (error)
+        return error;
+    error = save_by(e, lane);
+    member->driver->lane_free(lane);
     return error;
 }
 
@@ -201,19 +221,27 @@ static void drop_arena(struct tsl_port *port)
     tsl_arena_free(port);
 }
 
-bool tsl_evict_now_idle(struct tsl_graph *graph, struct tsl_port *port)
+/* Has the member memory of the copy, which is listed at that port? */
+static bool is_on(const struct tsl_residence *residence, const struct tsl_port *its, const struct tsl_member *member)
+{
+    const struct tsl_graph *graph = its->graph;
+    bool on = its->member == member;
+    for (unsigned i = 0; i < graph->n_ports && !on && tsl_residence_is_spread(residence); i++)
+        on = graph->ports[i].member == member && tsl_space_is_spread(residence->data, i);
+    return on;
+}
+
+bool tsl_evict_now_idle(struct tsl_graph *graph, struct tsl_port *port, const struct tsl_member *member)
 {
     for (unsigned i = 0; i < graph->n_ports; i++) {
         struct tsl_port *its = &graph->ports[i];
         struct tsl_residence *residence;
-        if (its->member != port->member)
-            continue;
-        if (tsl_arena_is_idle(its)) {
+        if (its->member == member && tsl_arena_is_idle(its)) {
             drop_arena(its);
             return true;
         }
         TAILQ_FOREACH(residence, &its->residents, link)
-        if (idle(residence))
+        if (is_on(residence, its, member) && idle(residence))
             return evict_residence(residence, its, port);
     }
     return false;

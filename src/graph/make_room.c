@@ -17,7 +17,7 @@
 
 /* ---- Other contexts ---------------------------------------------------------------------------------------------- */
 
-static bool evict_elsewhere(struct tsl_port *port)
+static bool evict_elsewhere(struct tsl_port *port, const struct tsl_member *member)
 {
     struct tsl_graph *graph = tsl_graphs_next(NULL);
     bool done = false;
@@ -25,7 +25,7 @@ static bool evict_elsewhere(struct tsl_port *port)
         struct tsl_graph *this = graph;
         if (graph != port->graph) {
             tsl_lock_take(&graph->lock);
-            done = tsl_evict_now_idle(graph, port);
+            done = tsl_evict_now_idle(graph, port, member);
             tsl_graph_post(graph); /* Another thread may have been waiting for the eviction's operation. */
             tsl_lock_give(&graph->lock);
         }
@@ -54,8 +54,8 @@ static bool is_leaving(const struct tsl_port *port)
  * memory no function of the application is called, so this wait is short. */
 static bool wait_for_leaving(struct tsl_graph *graph, const struct tsl_member *member)
 {
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        if (graph->ports[i].member == member && is_leaving(&graph->ports[i])) {
+    for (unsigned i = 0; i < graph->n_ports; i++) /* Spread memory counts at its home alone. */
+        if ((graph->ports[i].member == member || graph->spreads) && is_leaving(&graph->ports[i])) {
             tsl_graph_wait(graph);
             return true;
         }
@@ -84,7 +84,7 @@ static bool wait_for_leaving_anywhere(const struct tsl_member *member)
 
 bool tsl_make_room_helps(const struct tsl_port *port, cl_int error)
 {
-    if (port->member && tsl_member_is_lost(port->member))
+    if (port->member && (tsl_member_is_lost(port->member) || tsl_member_is_lost(port->lacking->member)))
         return false;
     return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || (error == CL_OUT_OF_RESOURCES && port->fresh_size > 0);
 }
@@ -118,23 +118,23 @@ static bool wait_for_one(struct tsl_port *port)
 
 bool tsl_make_room(struct tsl_op *op, bool first, bool (*submit_ahead)(struct tsl_op *op))
 {
-    struct tsl_port *port = op->port;
+    struct tsl_port *port = op->port, *lacking = port->lacking;
     struct tsl_graph *graph = port->graph;
     if (first)
-        tsl_member_memory_learn(port);
+        tsl_member_memory_learn(lacking, lacking == port ? port->fresh_size : 0);
     tsl_lock_take(&graph->lock);
-    bool changed = tsl_evict_now_idle(graph, port);
+    bool changed = tsl_evict_now_idle(graph, port, lacking->member);
     tsl_lock_give(&graph->lock);
-    if (changed || evict_elsewhere(port))
+    if (changed || evict_elsewhere(port, lacking->member))
         return true;
     tsl_lock_take(&graph->lock); /* Meanwhile another thread may have noticed an end. */
-    changed = tsl_evict_now_idle(graph, port) || wait_for_one(port) || submit_ahead(op);
+    changed = tsl_evict_now_idle(graph, port, lacking->member) || wait_for_one(lacking) || submit_ahead(op);
     tsl_lock_give(&graph->lock);
-    changed = changed || wait_for_leaving_anywhere(port->member);
+    changed = changed || wait_for_leaving_anywhere(lacking->member);
     if (!changed)
         tsl_log(TSL_LOG_IN_TILE, TSL_LOG_ERROR,
                 "%s has no memory left, and nothing there can go back to the host: use fewer or smaller buffers, "
                 "or leave the device out (TESELA_MEMBERS)",
-                port->name);
+                lacking->name);
     return changed;
 }

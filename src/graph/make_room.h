@@ -1,6 +1,7 @@
 /*
  * Where a driver refuses an allocation, or the first submission that needs one: the thread that drains the port evicts
- * objects that nobody uses, of its own context and of others, waits for what is on its way, and tries again.
+ * objects that nobody uses, of its own context and of others, waits for what is on its way, and tries again. Memory
+ * that is spread over members may lack room on another member than the port's (port->lacking): then that is done there.
  */
 #ifndef TSL_GRAPH_MAKE_ROOM_H
 #define TSL_GRAPH_MAKE_ROOM_H

@@ -42,16 +42,16 @@ static uint64_t room_size(struct tsl_member *member)
     return nominal_size(member);
 }
 
-void tsl_member_memory_learn(struct tsl_port *port)
+void tsl_member_memory_learn(const struct tsl_port *port, size_t fresh_size)
 {
     struct tsl_member_books *books = &port->member->books;
     uint64_t held = atomic_load_explicit(&books->held_size, memory_order_relaxed);
-    if (held <= port->fresh_size)
+    if (held <= fresh_size)
         return;
     atomic_store_explicit(&books->found_ns, tsl_clock_ns(), memory_order_relaxed);
-    atomic_store_explicit(&books->found_size, held - port->fresh_size, memory_order_relaxed);
+    atomic_store_explicit(&books->found_size, held - fresh_size, memory_order_relaxed);
     tsl_log(TSL_LOG_IN_TILE, TSL_LOG_INFO, "%s has no memory for more than %llu bytes of buffers", port->name,
-            (unsigned long long)(held - port->fresh_size));
+            (unsigned long long)(held - fresh_size));
 }
 
 /* Is it shared virtual memory, which takes no memory of the member's own? */

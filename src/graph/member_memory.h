@@ -30,8 +30,9 @@ void tsl_member_memory_reserve(const struct tsl_port *port, const struct tsl_res
 void tsl_member_memory_release(const struct tsl_port *port, const struct tsl_residence *residence);
 /* Do plans already use so much of the member's memory that there is none for `size` bytes more? */
 bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size);
-/* The driver refused memory: for some seconds plans reckon with what is held. */
-void tsl_member_memory_learn(struct tsl_port *port);
+/* The driver refused memory: for some seconds plans reckon with what is held, without what it may not have really yet
+ * (port.h). */
+void tsl_member_memory_learn(const struct tsl_port *port, size_t fresh_size);
 /* Which of the members could hold all that these arguments name, if they held nothing else? Takes no lock. */
 tsl_members tsl_member_memory_holders(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args);
 /* What the arguments need on the first of these members, which hold it not. */

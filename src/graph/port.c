@@ -80,7 +80,7 @@ void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_me
 {
     bool host = index == TSL_HOST_INDEX;
     pthread_once(&workers_once, init_workers);
-    *port = (struct tsl_port){.graph = graph, .member = member, .index = index, .job.run = drain_job};
+    *port = (struct tsl_port){.graph = graph, .member = member, .index = index, .lacking = port, .job.run = drain_job};
     port->space = host || member->caps.zero_copy ? TSL_SPACE_HOST : TSL_SPACE_MEMBER(index);
     port->sync = host || member->caps.submits_block;
     port->name = host ? "host" : member->path->id;

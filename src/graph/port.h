@@ -40,8 +40,10 @@ struct tsl_port {
     unsigned n_leaving;                  /* memories that a thread is about to free: evictions at once, orphans */
     struct tsl_op *evicting;             /* the last eviction that was planned, while not done (owned reference) */
     uint64_t reported;                   /* errors, a bit each, that were logged once */
-    size_t fresh_size;              /* allocated since a submission succeeded: the device may not have it really yet */
-    struct tsl_graph_lane up, down; /* moves to and from the member */
+    struct tsl_port
+        *lacking;      /* whose member had no memory for this port's last submission: another, of spread memory */
+    size_t fresh_size; /* allocated since a submission succeeded: the device may not have it really yet */
+    struct tsl_graph_lane up, down;             /* moves to and from the member */
     struct tsl_graph_lane timed_up, timed_down; /* lanes that profile, for moves whose time the placer is to learn */
     struct tsl_graph_lane *unsent; /* what the drain submitted is flushed by this one; a reference; NULL: nothing */
     struct tsl_worker *worker;     /* of synchronous ports, and of those with a sender; else NULL */

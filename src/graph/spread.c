@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cl_int alloc_locked(struct tsl_data *data, struct tsl_graph *graph) TSL_REQUIRES(data->spread->lock)
+static cl_int alloc_locked(struct tsl_data *data, struct tsl_port *port) TSL_REQUIRES(data->spread->lock)
 {
+    struct tsl_graph *graph = port->graph;
     struct tsl_spread *spread = data->spread;
     struct tsl_member *members[TSL_MAX_MEMBERS];
     struct tsl_mem *mems[TSL_MAX_MEMBERS];
     size_t sizes[TSL_MAX_MEMBERS];
-    unsigned n = 0, full, index[TSL_MAX_MEMBERS];
+    unsigned n = 0, full = 0, index[TSL_MAX_MEMBERS];
     for (unsigned i = 0; i < graph->n_ports; i++)
         if (tsl_members_has(spread->members, i)) {
             members[n] = graph->ports[i].member;
@@ -27,6 +28,8 @@ static cl_int alloc_locked(struct tsl_data *data, struct tsl_graph *graph) TSL_R
     const struct tsl_spread_request request = {n, members, sizes};
     const struct tsl_driver *driver = graph->ports[spread->home].member->driver;
     cl_int error = driver->spread_alloc(&request, mems, &full);
+    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE)
+        port->lacking = &graph->ports[index[full]];
     if (error)
         return error == CL_OUT_OF_RESOURCES || error == CL_INVALID_BUFFER_SIZE ? CL_MEM_OBJECT_ALLOCATION_FAILURE
                                                                                : error;
@@ -38,11 +41,11 @@ static cl_int alloc_locked(struct tsl_data *data, struct tsl_graph *graph) TSL_R
     return CL_SUCCESS;
 }
 
-cl_int tsl_spread_mem(struct tsl_data *data, struct tsl_port *port, struct tsl_mem **mem)
+cl_int tsl_spread_mem(struct tsl_data *data, struct tsl_port *port, const struct tsl_port *of, struct tsl_mem **mem)
 {
     tsl_lock_take(&data->spread->lock);
-    cl_int error = data->spread->mems[port->index] ? CL_SUCCESS : alloc_locked(data, port->graph);
-    *mem = data->spread->mems[port->index];
+    cl_int error = data->spread->mems[of->index] ? CL_SUCCESS : alloc_locked(data, port);
+    *mem = data->spread->mems[of->index];
     tsl_lock_give(&data->spread->lock);
     return error;
 }

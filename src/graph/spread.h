@@ -42,9 +42,9 @@ struct tsl_spread {
     struct tsl_mem *orphans[TSL_MAX_MEMBERS]; /* as residence.orphan; under the graph's lock */
 };
 
-/* The object's memory for work of that member, made for all its members if there is none. By the threads that drain
- * ports, without the graph's lock. */
-cl_int tsl_spread_mem(struct tsl_data *data, struct tsl_port *port, struct tsl_mem **mem);
+/* The object's memory for work of `of`'s member, made for all its members if there is none; a member that has no room
+ * for its part is noted in port->lacking. By the thread that drains the port, without the graph's lock. */
+cl_int tsl_spread_mem(struct tsl_data *data, struct tsl_port *port, const struct tsl_port *of, struct tsl_mem **mem);
 /* Takes the memory out, by member; false: there is none. */
 bool tsl_spread_take(struct tsl_data *data, struct tsl_mem *mems[TSL_MAX_MEMBERS]);
 /* Frees what was taken out. Not under the graph's lock. */

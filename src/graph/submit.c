@@ -38,14 +38,20 @@ struct submission {
 
 static bool submit_ahead(struct tsl_op *of);
 
+static cl_int submit(struct submission *s, struct tsl_lane *lane, struct tsl_fence **fence)
+{
+    s->op->port->lacking = s->op->port;
+    return tsl_driver_call(s->op, lane, &s->waits, fence);
+}
+
 /* Submits; where the driver has no memory for that, room is made. */
 static cl_int submit_in_room(struct submission *s, struct tsl_lane *lane, struct tsl_fence **fence)
 {
     struct tsl_port *port = s->op->port;
-    cl_int error = tsl_driver_call(s->op, lane, &s->waits, fence);
+    cl_int error = submit(s, lane, fence);
     for (bool first = true; tsl_make_room_helps(port, error) && tsl_make_room(s->op, first, submit_ahead);
          first = false)
-        error = tsl_driver_call(s->op, lane, &s->waits, fence);
+        error = submit(s, lane, fence);
     if (!error)
         port->fresh_size = 0;
     return error;

@@ -292,6 +292,38 @@ static void it_can_be_evicted(void **state)
         tsl_object_release(&others[i]->object);
 }
 
+/* The driver says which member has no room for its part: there room is made, whichever asked. */
+static void room_is_made_where_it_lacks(void **state)
+{
+    struct tsl_fake_member home = {.item_ns = 1000, .gates = true, .side_by_side = true, .domain = 1}, other = home;
+    struct tsl_buffer *others[2];
+
+    (void)state;
+    other.memory_size = 2 * SIZE;
+    other.told_size = 1 << 30;
+    begin_with((struct tsl_fake_member[]){home, other}, 2);
+    struct tsl_buffer *last = buffer;
+    takers = 2;
+    for (unsigned i = 0; i < 2; i++) {
+        buffer = others[i] = timed_buffer(&t, SIZE);
+        launch("update", 1);
+        assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    }
+    takers = 3;
+    buffer = last;
+    memset(model, 0, sizeof model);
+    launch("sparse", 3);
+    assert_true(is_spread());
+    assert_right();
+    for (unsigned i = 0; i < 2; i++) {
+        buffer = others[i];
+        memset(model, 1, sizeof model);
+        assert_right();
+        tsl_object_release(&others[i]->object);
+    }
+    buffer = last;
+}
+
 static void atomics_run_whole(void **state)
 {
     (void)state;
@@ -347,6 +379,7 @@ int main(void)
         test(what_did_not_come_along_stays),
         test(arguments_are_bound_anew),
         test(it_can_be_evicted),
+        test(room_is_made_where_it_lacks),
         test(atomics_run_whole),
         test(without_a_domain_it_runs_whole),
         test(a_share_fails),
