@@ -149,9 +149,19 @@ fault(half_extent graph/footing.c
             tsl_extents_add(op, data, i < n ? &touches[i].write : &all, b->offset, b->size, true);]]
     "of many rows, what is written counts as not touched")
 fault(forgotten_copy graph/plan_write.c
-    [[        cl_int failed = plan_in(c, order, work, box, space, true);]]
-    [[        cl_int failed = BROKEN && space ? CL_SUCCESS : plan_in(c, order, work, box, space, true);]]
+    [[        cl_int failed = plan_in(c, order, work, box, (struct spaces){space, space}, true);]]
+    [[        cl_int failed = BROKEN && space ? CL_SUCCESS : plan_in(c, order, work, box, (struct spaces){space, space}, true);]]
     "of the copies that are all to be written only the host's is")
+fault(spread_for_own graph/driver_call.c
+    [[    if (space != TSL_SPACE_SPREAD)
+        return copy_mem(of, data, mem);]]
+    [[    if (space != TSL_SPACE_SPREAD && !(BROKEN && tsl_space_is_spread(data, port->index)))
+        return copy_mem(of, data, mem);]]
+    "what a member had of its own is sought in the spread memory")
+fault(spread_for_before graph/driver_call.c
+    [[&& op->number > data->spread->since;]]
+    [[&& (BROKEN || op->number > data->spread->since);]]
+    "a launch that was planned before works on the spread memory")
 fault(dropped_range graph/footing.c
     [[        for (uint64_t i = 0; i < box->count[0]; i++) {]]
     [[        for (uint64_t i = BROKEN && box->count[0] > 1; i < box->count[0]; i++) {]]

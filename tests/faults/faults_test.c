@@ -49,6 +49,10 @@ static unsigned long hunt(unsigned fault, uint64_t *seed)
             .failures = true, .losses = true, .footprints = true, .split = SIM_SPLIT_ALWAYS, .n_steps = 60};
         hunt.set = SIM_CHOOSE_FAILURES | SIM_CHOOSE_FOOTPRINTS | SIM_CHOOSE_SPLIT | SIM_CHOOSE_STEPS;
     }
+    if (!strncmp(faults[fault - 1].name, "spread_", 7)) { /* Where launches are cut. */
+        hunt.like = (struct sim_options){.footprints = true, .split = SIM_SPLIT_ALWAYS};
+        hunt.set = SIM_CHOOSE_FAILURES | SIM_CHOOSE_FOOTPRINTS | SIM_CHOOSE_SPLIT;
+    }
     sim_fault = fault;
     n_failed = sim_hunt(&hunt, NULL, seed);
     sim_fault = 0;
