@@ -13,6 +13,7 @@
 #define TSL_GRAPH_RESIDENCY_H
 
 #include <CL/cl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -35,7 +36,7 @@ struct tsl_residence {
     struct tsl_mem *mem;
     uint64_t held_size; /* of mem, in the member's books */
     bool resident;
-    bool changed;           /* the object had another memory here before: arguments bound then are others now */
+    atomic_bool changed;    /* the object had another memory here before: arguments bound then are others now */
     uint64_t pin;           /* the id of the last command that needs it */
     unsigned n_evictions;   /* planned so far */
     unsigned n_void;        /* so many of these don't take place: what they should have saved is still needed here */
