@@ -67,7 +67,13 @@ struct tsl_data {
 struct tsl_sub_mems {
     LIST_ENTRY(tsl_sub_mems) link;
     struct tsl_data *data;
-    struct tsl_mem *mems[TSL_MAX_MEMBERS];
+    struct tsl_mem *mems[TSL_MAX_MEMBERS];   /* in the members' own copies */
+    struct tsl_mem *spread[TSL_MAX_MEMBERS]; /* in the memory that is spread over them */
 };
+
+static inline struct tsl_mem **tsl_sub_mem(struct tsl_sub_mems *subs, unsigned member, bool spread)
+{
+    return spread ? &subs->spread[member] : &subs->mems[member];
+}
 
 #endif

@@ -129,11 +129,13 @@ static bool take_subs(struct tsl_sub_mems *subs)
     bool any = false;
     tsl_lock_take(&data->context->graph->lock);
     LIST_REMOVE(subs, link);
-    for (unsigned i = 0; i < data->context->n_members; i++)
-        if (subs->mems[i]) {
-            tsl_space_residence_on(data, i)->n_freeing++;
-            any = true;
-        }
+    for (unsigned i = 0; i < data->context->n_members; i++) {
+        if (subs->mems[i])
+            data->residences[i].n_freeing++;
+        if (subs->spread[i])
+            data->spread->residence.n_freeing++;
+        any |= subs->mems[i] || subs->spread[i];
+    }
     tsl_lock_give(&data->context->graph->lock);
     return any;
 }
@@ -159,31 +161,40 @@ static bool take_orphans_locked(struct orphans *orphans)
     return orphans->spread[spread->home];
 }
 
-static void free_orphans(struct tsl_data *data, unsigned member)
+static void free_orphans(struct tsl_residence *residence)
 {
+    struct tsl_data *data = residence->data;
     struct tsl_graph *graph = data->context->graph;
+    struct orphans orphans = {.residence = residence};
     tsl_lock_take(&graph->lock);
-    struct orphans orphans = {.residence = tsl_space_residence_on(data, member)};
     bool any = take_orphans_locked(&orphans);
     tsl_lock_give(&graph->lock);
     if (!any)
         return;
     if (orphans.own)
-        tsl_member_memory_free(orphans.residence, orphans.own);
+        tsl_member_memory_free(residence, orphans.own);
     tsl_spread_free(data, orphans.spread);
     tsl_lock_take(&graph->lock);
-    tsl_space_port(graph, data, tsl_space_of_residence(orphans.residence))->n_leaving--;
+    tsl_space_port(graph, data, tsl_space_of_residence(residence))->n_leaving--;
     tsl_graph_changed(graph);
     tsl_lock_give(&graph->lock);
+}
+
+static void free_sub(struct tsl_mem *mem, struct tsl_residence *residence)
+{
+    if (!mem)
+        return;
+    mem->member->driver->mem_free(mem);
+    free_orphans(residence);
 }
 
 void tsl_sub_mems_destroy(struct tsl_sub_mems *subs)
 {
     if (subs && take_subs(subs))
-        for (unsigned i = 0; i < subs->data->context->n_members; i++)
-            if (subs->mems[i]) {
-                subs->mems[i]->member->driver->mem_free(subs->mems[i]);
-                free_orphans(subs->data, i);
-            }
+        for (unsigned i = 0; i < subs->data->context->n_members; i++) {
+            struct tsl_spread *spread = subs->data->spread;
+            free_sub(subs->mems[i], &subs->data->residences[i]);
+            free_sub(subs->spread[i], spread ? &spread->residence : NULL);
+        }
     free(subs);
 }

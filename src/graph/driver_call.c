@@ -48,12 +48,17 @@ static cl_int space_mem(struct tsl_port *port, struct tsl_data *data, unsigned s
     return tsl_spread_mem(data, port, tsl_space_is_spread(data, port->index) ? port : of, mem);
 }
 
+/* Does the operation's kernel work on spread memory? */
+static bool is_on_spread(const struct tsl_op *op, const struct tsl_data *data)
+{
+    return tsl_space_is_spread(data, op->port->index) && op->number > data->spread->since;
+}
+
 /* What the operation's kernel works on. */
 static cl_int data_mem(const struct tsl_op *op, struct tsl_data *data, struct tsl_mem **mem)
 {
     struct tsl_port *port = op->port;
-    bool spread = tsl_space_is_spread(data, port->index) && op->number > data->spread->since;
-    return spread ? tsl_spread_mem(data, port, port, mem) : copy_mem(port, data, mem);
+    return is_on_spread(op, data) ? tsl_spread_mem(data, port, port, mem) : copy_mem(port, data, mem);
 }
 
 static cl_int buffer_mem(const struct tsl_op *op, struct tsl_buffer *buffer, struct tsl_mem **mem)
@@ -64,7 +69,7 @@ static cl_int buffer_mem(const struct tsl_op *op, struct tsl_buffer *buffer, str
     cl_int error = whole || !buffer->image ? data_mem(op, data, mem) : buffer_mem(op, buffer->parent, mem);
     if (error || whole)
         return error;
-    struct tsl_mem **slot = &buffer->sub_mems->mems[port->index];
+    struct tsl_mem **slot = tsl_sub_mem(buffer->sub_mems, port->index, is_on_spread(op, data));
     if (!*slot)
         error = buffer->image ? port->member->driver->image_of(*mem, &buffer->image->desc, slot)
                               : port->member->driver->mem_sub(*mem, buffer->offset, buffer->size, slot);

@@ -15,23 +15,26 @@
 
 #define FEW_SUBS 32
 
-static unsigned take_subs(struct tsl_data *data, unsigned index, struct tsl_mem **mems)
+static unsigned take_subs(struct tsl_data *data, unsigned index, bool spread, struct tsl_mem **mems)
 {
     struct tsl_sub_mems *subs;
     unsigned n = 0;
     LIST_FOREACH(subs, &data->sub_mems, link)
-    if (subs->mems[index] && n < FEW_SUBS) {
-        mems[n++] = subs->mems[index];
-        subs->mems[index] = NULL;
+    {
+        struct tsl_mem **mem = tsl_sub_mem(subs, index, spread);
+        if (!*mem || n == FEW_SUBS)
+            continue;
+        mems[n++] = *mem;
+        *mem = NULL;
     }
     return n;
 }
 
-static void free_subs(struct tsl_data *data, struct tsl_graph *graph, unsigned index)
+static void free_subs(struct tsl_data *data, struct tsl_graph *graph, unsigned index, bool spread)
 {
     struct tsl_mem *mems[FEW_SUBS];
     unsigned n;
-    while ((n = take_subs(data, index, mems)) > 0) {
+    while ((n = take_subs(data, index, spread, mems)) > 0) {
         tsl_graph_open(graph);
         for (unsigned i = 0; i < n; i++)
             mems[i]->member->driver->mem_free(mems[i]);
@@ -47,7 +50,7 @@ static void free_spread(struct tsl_data *data, struct tsl_port *port)
     struct tsl_mem *mems[TSL_MAX_MEMBERS];
     for (unsigned i = 0; i < graph->n_ports; i++)
         if (tsl_members_has(spread->members, i)) {
-            free_subs(data, graph, i);
+            free_subs(data, graph, i, true);
             data->residences[i].changed = true;
         }
     if (!tsl_spread_take(data, mems))
@@ -62,13 +65,12 @@ static void free_spread(struct tsl_data *data, struct tsl_port *port)
     tsl_graph_close(graph);
 }
 
-/* Of a spread object this is what the member had of it before. What there are of its parts lie in the spread memory. */
+/* Of a spread object this is what the member had of it before. */
 static void free_own(struct tsl_residence *residence, struct tsl_port *port)
 {
     struct tsl_graph *graph = port->graph;
     struct tsl_data *data = residence->data;
-    if (!tsl_space_is_spread(data, port->index))
-        free_subs(data, graph, port->index);
+    free_subs(data, graph, port->index, false);
     struct tsl_mem *mem = residence->mem;
     residence->mem = NULL;
     residence->changed = true;

@@ -29,15 +29,6 @@ bool tsl_spread_domain(const struct tsl_graph *graph, tsl_members members)
     return n > 1;
 }
 
-/* Have all parts of the object their memory no longer? A thread may still be freeing some. */
-static bool is_in_one_piece(const struct tsl_graph *graph, const struct tsl_data *data)
-{
-    bool parts = !LIST_EMPTY(&data->sub_mems);
-    for (unsigned i = 0; i < graph->n_ports && !parts; i++)
-        parts = data->residences[i].n_freeing > 0;
-    return !parts;
-}
-
 /* Of each of the members' parts: powers of two, so that the largest serves all. */
 static size_t granule_of(const struct tsl_graph *graph, tsl_members members)
 {
@@ -75,7 +66,7 @@ bool tsl_spread_may(struct tsl_graph *graph, struct tsl_data *data, tsl_members 
 {
     if (data->spread)
         return tsl_members_are(data->spread->members, members);
-    return !data->image && !data->svm && is_in_one_piece(graph, data) && has_room(graph, data, members);
+    return !data->image && !data->svm && has_room(graph, data, members);
 }
 
 /* ---- Becoming spread --------------------------------------------------------------------------------------------- */

@@ -13,8 +13,8 @@ struct tsl_graph;
 
 /* Are these members, two or more, of one domain? */
 bool tsl_spread_domain(const struct tsl_graph *graph, tsl_members members);
-/* May the object be spread over these members now, or is it already? Not if it is an image, shared virtual memory or
- * has parts with memory of their own, or if there is no room. */
+/* May the object be spread over these members now, or is it already? Not if it is an image or shared virtual memory, or
+ * if there is no room. */
 bool tsl_spread_may(struct tsl_graph *graph, struct tsl_data *data, tsl_members members);
 /* Spreads it, if it isn't, for a command that is being planned. Else what the members still have of their own goes,
  * where that isn't needed any more. */

@@ -125,12 +125,17 @@ static struct tsl_kernel *make_kernel(const char *name, uint32_t value)
     return kernel;
 }
 
-static void launch_on(struct tsl_kernel *kernel, tsl_members members)
+static void launch_items(struct tsl_kernel *kernel, tsl_members members, size_t n)
 {
-    struct tsl_window window = {.work_dim = 1, .global_size = {SIZE, 1, 1}, .local_size = {16, 1, 1}, .whole = true};
+    struct tsl_window window = {.work_dim = 1, .global_size = {n, 1, 1}, .local_size = {16, 1, 1}, .whole = true};
     struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL};
 
     assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, members), CL_SUCCESS);
+}
+
+static void launch_on(struct tsl_kernel *kernel, tsl_members members)
+{
+    launch_items(kernel, members, SIZE);
 }
 
 static void launch(const char *name, uint32_t value)
@@ -246,6 +251,29 @@ static void what_did_not_come_along_stays(void **state)
     assert_right();
     launch("sparse", 2);
     assert_right();
+}
+
+/* A part that kernels were given before has memory in both, each while it is used. */
+static void parts_come_along(void **state)
+{
+    (void)state;
+    begin(2, 0);
+    struct tsl_buffer *root = buffer, *part;
+    assert_int_equal(tsl_buffer_create_sub(root, 0, 256, 512, &part), CL_SUCCESS);
+    for (unsigned i = 0; i < 3; i++) {
+        struct tsl_kernel *kernel;
+        buffer = part;
+        kernel = make_kernel("update", 1 + i);
+        launch_items(kernel, takers, 512);
+        tsl_object_release(&kernel->object);
+        for (unsigned k = 256; k < 768; k++)
+            model[k] += (unsigned char)(1 + i);
+        buffer = root;
+        launch("sparse", 1 + i);
+        assert_true(is_spread());
+    }
+    assert_right();
+    tsl_object_release(&part->object);
 }
 
 /* Arguments that a member was given before are bound anew: the object has another memory there now. The fake driver
@@ -372,17 +400,12 @@ static void a_share_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(shares_write_anywhere),
-        test(a_long_program),
-        test(what_a_member_had_comes_along),
-        test(what_is_on_its_way_comes_along),
-        test(what_did_not_come_along_stays),
-        test(arguments_are_bound_anew),
-        test(it_can_be_evicted),
-        test(room_is_made_where_it_lacks),
-        test(atomics_run_whole),
-        test(without_a_domain_it_runs_whole),
-        test(a_share_fails),
+        test(shares_write_anywhere),          test(a_long_program),
+        test(what_a_member_had_comes_along),  test(what_is_on_its_way_comes_along),
+        test(what_did_not_come_along_stays),  test(parts_come_along),
+        test(arguments_are_bound_anew),       test(it_can_be_evicted),
+        test(room_is_made_where_it_lacks),    test(atomics_run_whole),
+        test(without_a_domain_it_runs_whole), test(a_share_fails),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
