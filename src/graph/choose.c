@@ -12,6 +12,7 @@
 #include "graph/cut_work.h"
 #include "graph/data.h"
 #include "graph/edge.h"
+#include "graph/member_memory.h"
 #include "graph/op.h"
 #include "graph/out_of_core.h"
 #include "graph/readiness.h"
@@ -82,10 +83,22 @@ static void make_candidates(const struct tsl_command *c, tsl_members members, st
         candidates[i] = (struct tsl_candidate){.eligible = tsl_members_has(members, i)};
 }
 
+/* Since a launch was to run in windows an object of its may have been spread, of which members have a part each now:
+ * then one may hold it all. */
+static void look_again(struct tsl_command *c)
+{
+    tsl_members can = c->out_of_core ? tsl_member_memory_holders(c->graph, c->members, c->args) : TSL_MEMBERS_NONE;
+    if (tsl_members_is_empty(can))
+        return;
+    c->out_of_core = false;
+    c->members = can;
+}
+
 bool tsl_place_choose(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
+    look_again(c);
     if (c->out_of_core) {
         tsl_out_of_core_place(c, living(c));
         return true;

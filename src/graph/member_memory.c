@@ -167,12 +167,6 @@ static bool named_before(const struct tsl_args *args, cl_uint i)
     return false;
 }
 
-/* Bytes of the object's on the member where its kernels work on it. */
-static size_t size_on(const struct tsl_data *data, unsigned member)
-{
-    return tsl_space_is_spread(data, member) ? data->spread->sizes[member] : data->size;
-}
-
 /* What the arguments need on this member. exact: an object that is named twice counts once. */
 static struct need need_of(const struct tsl_args *args, unsigned member, bool exact)
 {
@@ -181,7 +175,7 @@ static struct need need_of(const struct tsl_args *args, unsigned member, bool ex
         const struct tsl_data *data = data_of_arg(args, i);
         if (!data || is_shared(&data->residences[member]) || (exact && named_before(args, i)))
             continue;
-        size_t size = size_on(data, member);
+        size_t size = tsl_space_size_on(data, member);
         need.total += size;
         if (tsl_space_of(&data->context->graph->ports[member], data) != TSL_SPACE_HOST)
             need.own += size;
@@ -189,6 +183,21 @@ static struct need need_of(const struct tsl_args *args, unsigned member, bool ex
             need.largest = size;
     }
     return need;
+}
+
+bool tsl_member_memory_holds_parts(const struct tsl_graph *graph, const struct tsl_args *args)
+{
+    for (unsigned k = 0; k < graph->n_ports && graph->spreads; k++) {
+        uint64_t total = 0;
+        for (cl_uint i = 0; i < args->n_all; i++) {
+            const struct tsl_data *data = data_of_arg(args, i);
+            if (data && tsl_space_is_spread(data, k) && !named_before(args, i))
+                total += data->spread->sizes[k];
+        }
+        if (total > nominal_size(graph->ports[k].member))
+            return false;
+    }
+    return true;
 }
 
 static tsl_members holders(const struct tsl_graph *graph, tsl_members members, const struct tsl_args *args, bool exact)
@@ -204,6 +213,8 @@ static tsl_members holders(const struct tsl_graph *graph, tsl_members members, c
 
 tsl_members tsl_member_memory_holders(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args)
 {
+    if (!tsl_member_memory_holds_parts(graph, args))
+        return TSL_MEMBERS_NONE;
     tsl_members can = holders(graph, members, args, false);
     if (tsl_members_are(can, members))
         return can;
@@ -219,7 +230,7 @@ void tsl_member_memory_need(const struct tsl_args *args, tsl_members members, ui
 
 bool tsl_member_memory_holds_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b)
 {
-    size_t size_a = size_on(a, port->index), size_b = size_on(b, port->index);
+    size_t size_a = tsl_space_size_on(a, port->index), size_b = tsl_space_size_on(b, port->index);
     struct need need = {.total = size_a, .largest = size_a > size_b ? size_a : size_b};
     bool on_host = tsl_space_of(port, a) == TSL_SPACE_HOST;
     if (a != b)

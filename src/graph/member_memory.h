@@ -35,6 +35,9 @@ bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size);
 void tsl_member_memory_learn(const struct tsl_port *port, size_t fresh_size);
 /* Which of the members could hold all that these arguments name, if they held nothing else? Takes no lock. */
 tsl_members tsl_member_memory_holders(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args);
+/* Could each member hold its parts of all that is spread among these arguments? Whoever works on one needs all parts.
+ */
+bool tsl_member_memory_holds_parts(const struct tsl_graph *graph, const struct tsl_args *args);
 /* What the arguments need on the first of these members, which hold it not. */
 void tsl_member_memory_need(const struct tsl_args *args, tsl_members members, uint64_t *total, uint64_t *largest);
 /* Could this one hold the two? They may be the same. */

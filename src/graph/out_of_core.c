@@ -14,6 +14,7 @@
 #include "graph/footing.h"
 #include "graph/member_memory.h"
 #include "graph/queue.h"
+#include "graph/space.h"
 #include "graph/state.h"
 #include "object/buffer.h"
 #include "object/queue.h"
@@ -187,9 +188,12 @@ static bool choose_whole(struct plan *plan)
         plan->whole[i] = data && (data->image || data->spread || needs_most(plan, i, &thin));
         if (!plan->whole[i] || !is_first(plan, i))
             continue;
-        total += data->size;
+        if (data->spread && !tsl_member_memory_holds_parts(plan->command->graph, plan->command->args))
+            return give_up(plan, TSL_CUT_TOO_LARGE, i, TSL_FOOTPRINT_NONE);
+        size_t size = tsl_space_size_on(data, plan->member);
+        total += size;
         const struct tsl_argument_touch *touches = touches_of(plan, &thin);
-        if (total > room || (caps->max_alloc_size && data->size > caps->max_alloc_size))
+        if (total > room || (caps->max_alloc_size && size > caps->max_alloc_size))
             return give_up(plan, TSL_CUT_TOO_LARGE, i, touches ? access_to(plan, i, &touches[i]) : TSL_FOOTPRINT_NONE);
     }
     return true;

@@ -29,6 +29,12 @@ static inline unsigned tsl_space_of(const struct tsl_port *port, const struct ts
     return shared ? TSL_SPACE_HOST : TSL_SPACE_MEMBER(port->index);
 }
 
+/* Bytes of the object's on the member where its kernels work on it. */
+static inline size_t tsl_space_size_on(const struct tsl_data *data, unsigned member)
+{
+    return tsl_space_is_spread(data, member) ? data->spread->sizes[member] : data->size;
+}
+
 /* The port of the object's copy in that space: the host's, the member's whose memory that is, or a spread object's
  * home. */
 static inline struct tsl_port *tsl_space_port(struct tsl_graph *graph, const struct tsl_data *data, unsigned space)

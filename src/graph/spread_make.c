@@ -40,16 +40,64 @@ static size_t granule_of(const struct tsl_graph *graph, tsl_members members)
     return granule;
 }
 
-/* Equal parts in whole granules, the last one shorter. */
+static uint64_t memory_of(const struct tsl_graph *graph, unsigned i)
+{
+    uint64_t size = graph->ports[i].member->caps.memory_size;
+    return size ? size : UINT64_MAX;
+}
+
+static uint64_t largest_memory(const struct tsl_graph *graph, tsl_members members)
+{
+    uint64_t largest = 0;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(members, i) && memory_of(graph, i) > largest)
+            largest = memory_of(graph, i);
+    return largest;
+}
+
+/* The bytes behind the last whole granule go to the last member that has a part, as each part begins at a granule. One
+ * with less memory gets them instead of a granule, which goes to `large`. */
+static void add_rest(const struct tsl_graph *graph, size_t *sizes, unsigned large, size_t rest, size_t granule)
+{
+    unsigned last = large;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        last = sizes[i] ? i : last;
+    bool swaps = rest && memory_of(graph, last) < memory_of(graph, large);
+    sizes[last] = sizes[last] + rest - (swaps ? granule : 0);
+    sizes[large] += swaps ? granule : 0;
+}
+
+/* Equal parts in whole granules for the members with most memory; for one with less its share of that, as if by its
+ * memory. So launches whose objects one of the members could hold have room on each of them when the objects are
+ * spread.
+ */
 static void make_sizes(const struct tsl_graph *graph, const struct tsl_data *data, tsl_members members, size_t *sizes)
 {
-    size_t left = data->size, n = tsl_members_count(members);
-    size_t granule = granule_of(graph, members);
-    size_t part = (data->size / n + granule) / granule * granule;
-    for (unsigned i = 0; i < graph->n_ports; i++) {
-        sizes[i] = !tsl_members_has(members, i) ? 0 : left < part ? left : part;
-        left -= sizes[i];
+    size_t granule = granule_of(graph, members), left = data->size / granule;
+    uint64_t largest = largest_memory(graph, members);
+    unsigned n = tsl_members_count(members), n_large = 0, large = 0;
+    for (unsigned i = graph->n_ports; i-- > 0;) {
+        sizes[i] = 0;
+        if (!tsl_members_has(members, i))
+            continue;
+        if (memory_of(graph, i) == largest) {
+            n_large++;
+            large = i;
+            continue;
+        }
+        size_t part = (size_t)((double)left / n * (double)memory_of(graph, i) / (double)largest);
+        sizes[i] = part * granule;
     }
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        left -= sizes[i] / granule;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(members, i) && memory_of(graph, i) == largest) {
+            size_t part = (left + n_large - 1) / n_large;
+            sizes[i] = part * granule;
+            left -= part;
+            n_large--;
+        }
+    add_rest(graph, sizes, large, data->size % granule, granule);
 }
 
 static bool has_room(struct tsl_graph *graph, const struct tsl_data *data, tsl_members members)

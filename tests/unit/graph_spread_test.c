@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "footprint_bed.h"
 #include "graph/copies.h"
+#include "graph/spread.h"
 #include "graph/state.h"
 #include "test.h"
 #include "timed.h"
@@ -320,6 +321,24 @@ static void it_can_be_evicted(void **state)
         tsl_object_release(&others[i]->object);
 }
 
+/* A member with less memory gets less of each object: launches whose objects the other one could hold must have room.
+ */
+static void parts_go_by_memory(void **state)
+{
+    struct tsl_fake_member small = {.item_ns = 1000, .gates = true, .side_by_side = true, .domain = 1}, large = small;
+
+    (void)state;
+    small.memory_size = 2 * SIZE;
+    large.memory_size = 4 * SIZE;
+    begin_with((struct tsl_fake_member[]){small, large}, 2);
+    launch("sparse", 3);
+    assert_true(is_spread());
+    const struct tsl_spread *spread = tsl_data_of(buffer)->spread;
+    assert_int_equal(spread->sizes[0], SIZE / 4);
+    assert_int_equal(spread->sizes[1], SIZE / 4 * 3);
+    assert_right();
+}
+
 /* The driver says which member has no room for its part: there room is made, whichever asked. */
 static void room_is_made_where_it_lacks(void **state)
 {
@@ -400,12 +419,19 @@ static void a_share_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(shares_write_anywhere),          test(a_long_program),
-        test(what_a_member_had_comes_along),  test(what_is_on_its_way_comes_along),
-        test(what_did_not_come_along_stays),  test(parts_come_along),
-        test(arguments_are_bound_anew),       test(it_can_be_evicted),
-        test(room_is_made_where_it_lacks),    test(atomics_run_whole),
-        test(without_a_domain_it_runs_whole), test(a_share_fails),
+        test(shares_write_anywhere),
+        test(a_long_program),
+        test(what_a_member_had_comes_along),
+        test(what_is_on_its_way_comes_along),
+        test(what_did_not_come_along_stays),
+        test(parts_come_along),
+        test(arguments_are_bound_anew),
+        test(it_can_be_evicted),
+        test(parts_go_by_memory),
+        test(room_is_made_where_it_lacks),
+        test(atomics_run_whole),
+        test(without_a_domain_it_runs_whole),
+        test(a_share_fails),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
