@@ -183,8 +183,8 @@ static void split_member(const struct sim_world *world, unsigned i)
         setup.members[i].name = "fake";
 }
 
-/* In some worlds members are a domain, or pairs of them are: what a launch may write anywhere is spread over them. Not by
- * the program's chance. */
+/* In some worlds members are a domain, or pairs of them are: what a launch may write anywhere is spread over them. Not
+ * by the program's chance. */
 static void domain_member(const struct sim_world *world, unsigned i)
 {
     uint64_t way = sim_mix(world->options.seed + 699) % 8, number = sim_mix(world->options.seed + 700 + i);
@@ -313,15 +313,17 @@ void sim_world_begin(struct sim_world *world)
     tsl_members_register_alone(&tsl_fake_driver);
     world->cl = &tsl_dispatch_table;
     world->n_members = setup.n_members;
-    /* A context knows nothing of what another holds, nor of what a member says wrongly of itself; and what should make
-     * room may fail. */
-    world->tight = (world->options.small_memory || world->options.tiny_memory) &&
-                   (world->options.failures || world->n_contexts > 1);
     world->has_effects = true;
     for (unsigned i = 0; i < setup.n_members; i++) {
         world->has_images |= setup.members[i].images;
         world->spreads |= setup.members[i].domain > 0;
     }
+    /* A context knows nothing of what another holds, nor of what a member says wrongly of itself; and what should make
+     * room may fail. What was spread since a launch was enqueued can't be in windows, and may have a part where there
+     * is no room for it beside the launch's others. */
+    world->tight = (world->options.small_memory || world->options.tiny_memory) &&
+                   (world->options.failures || world->n_contexts > 1);
+    world->tight |= world->options.tiny_memory && world->spreads;
     world->notes_runs = true;
     world->callbacks_wait =
         !world->options.threads && getenv("TESELA_ORDER") && !strcmp(getenv("TESELA_ORDER"), "sync");
