@@ -408,13 +408,13 @@ static void stripes_touch(const struct tsl_fake_run *run)
         tsl_fake_touch(run, 0, a.dst + row * a.pitch + run->first[0], run->end[0] - run->first[0], true);
 }
 
-/* An item's byte and the next one. */
+/* An item's byte and the next one. Work-items of two members may write the same to one byte of spread memory. */
 static void smear_body(const struct tsl_fake_run *run)
 {
     struct sim_argument a = argument(run);
 
     for (size_t i = run->first[0]; i <= run->end[0]; i++)
-        *bytes_of(run, 0, a.dst + i) = (unsigned char)(a.value ^ (i * 5));
+        __atomic_store_n(bytes_of(run, 0, a.dst + i), (unsigned char)(a.value ^ (i * 5)), __ATOMIC_RELAXED);
     note_end(run, &a);
 }
 
