@@ -33,6 +33,7 @@
 struct plan {
     struct tsl_command *command;
     unsigned member;
+    tsl_members members; /* all of them */
     const struct tsl_kernel_part *part;
     const struct tsl_footprint *footprint;
     struct tsl_window window;      /* the launch, with a local size */
@@ -176,27 +177,49 @@ static bool needs_most(const struct plan *plan, cl_uint i, const struct tsl_wind
     return !touches || hull.end - hull.begin > data_of(plan, i)->size / 2;
 }
 
+/* Is there room on the member for what stays whole, beside its areas? *argument: the first for which there isn't. */
+static bool has_room_on(const struct plan *plan, unsigned member, cl_uint *argument)
+{
+    const struct tsl_member_caps *caps = &plan->command->graph->ports[member].member->caps;
+    uint64_t total = 0, room = caps->memory_size - TSL_ARENA_AREAS * plan->area_size;
+    for (cl_uint i = 0; i < plan->footprint->n_arguments; i++) {
+        size_t size = plan->whole[i] && is_first(plan, i) ? tsl_space_size_on(data_of(plan, i), member) : 0;
+        total += size;
+        *argument = i;
+        if (total > room || (caps->max_alloc_size && size > caps->max_alloc_size))
+            return false;
+    }
+    return true;
+}
+
+/* On each of the members that may have windows. Parts of spread objects are also elsewhere. */
+static bool has_room_for_whole(const struct plan *plan, cl_uint *argument)
+{
+    const struct tsl_graph *graph = plan->command->graph;
+    *argument = 0;
+    if (!tsl_member_memory_holds_parts(graph, plan->command->args))
+        return false;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(plan->members, i) && !has_room_on(plan, i, argument))
+            return false;
+    return true;
+}
+
 /* Objects of which each window needs most, and images, have a copy on the member as ever. */
 static bool choose_whole(struct plan *plan)
 {
-    const struct tsl_member_caps *caps = &plan->command->graph->ports[plan->member].member->caps;
-    uint64_t total = 0, room = caps->memory_size - TSL_ARENA_AREAS * plan->area_size;
     uint64_t n = plan->dimension < 3 ? tsl_cut_groups(&plan->window, plan->dimension) : 1;
     struct tsl_window thin = plan->dimension < 3 ? groups(plan, n / 2, n / 2 + 1) : plan->window;
+    cl_uint lacks;
     for (cl_uint i = 0; i < plan->footprint->n_arguments; i++) {
-        struct tsl_data *data = data_of(plan, i);
+        const struct tsl_data *data = data_of(plan, i);
         plan->whole[i] = data && (data->image || data->spread || needs_most(plan, i, &thin));
-        if (!plan->whole[i] || !is_first(plan, i))
-            continue;
-        if (data->spread && !tsl_member_memory_holds_parts(plan->command->graph, plan->command->args))
-            return give_up(plan, TSL_CUT_TOO_LARGE, i, TSL_FOOTPRINT_NONE);
-        size_t size = tsl_space_size_on(data, plan->member);
-        total += size;
-        const struct tsl_argument_touch *touches = touches_of(plan, &thin);
-        if (total > room || (caps->max_alloc_size && size > caps->max_alloc_size))
-            return give_up(plan, TSL_CUT_TOO_LARGE, i, touches ? access_to(plan, i, &touches[i]) : TSL_FOOTPRINT_NONE);
     }
-    return true;
+    if (has_room_for_whole(plan, &lacks))
+        return true;
+    const struct tsl_argument_touch *touches = touches_of(plan, &thin);
+    return give_up(plan, TSL_CUT_TOO_LARGE, lacks,
+                   touches ? access_to(plan, lacks, &touches[lacks]) : TSL_FOOTPRINT_NONE);
 }
 
 /* ---- Windows ----------------------------------------------------------------------------------------------------- */
@@ -282,8 +305,12 @@ static void look_at_member(struct plan *plan, unsigned member)
 /* False: this member has no windows of the launch. */
 static bool begin(struct plan *plan, struct tsl_command *c, tsl_members members, unsigned member)
 {
-    *plan = (struct plan){
-        .command = c, .window = c->share.window, .large_size = SIZE_MAX, .small_size = SIZE_MAX, .align = 1};
+    *plan = (struct plan){.command = c,
+                          .members = members,
+                          .window = c->share.window,
+                          .large_size = SIZE_MAX,
+                          .small_size = SIZE_MAX,
+                          .align = 1};
     look_at_member(plan, member);
     enum tsl_cut_why why = tsl_cut_kernel_on(c, plan->part);
     if (why != TSL_CUT_OK || tsl_cut_kernel_has_svm(c->args))

@@ -118,6 +118,23 @@ static void test_members(void **state)
     assert_bytes(b, 2, SIZE - 3, 6);
 }
 
+/* What each window may read has a copy on each of the members, beside areas that are alike: so small that the member
+ * with the least memory has room for both. */
+static void test_whole_on_each(void **state)
+{
+    struct tsl_fake_member large = plain;
+    struct tsl_buffer *table;
+
+    (void)state;
+    large.memory_size = 2 * MEMORY;
+    begin((struct tsl_fake_member[]){large, plain}, 2);
+    table = timed_buffer(&t, MEMORY / 8 * 5);
+    assert_int_equal(try(FILL, table, NULL, 5, SMALL, NULL), CL_SUCCESS);
+    launch(GATHER, a, table, 0);
+    assert_bytes(a, 0, SIZE, 5);
+    tsl_object_release(&table->object);
+}
+
 /* ---- Failures ---- */
 
 /* A window that fails leaves what the host had; the others' stays. */
@@ -198,12 +215,13 @@ static void test_little(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_fill, end),    cmocka_unit_test_teardown(test_update, end),
-        cmocka_unit_test_teardown(test_stencil, end), cmocka_unit_test_teardown(test_overlap, end),
-        cmocka_unit_test_teardown(test_gather, end),  cmocka_unit_test_teardown(test_room, end),
-        cmocka_unit_test_teardown(test_stays, end),   cmocka_unit_test_teardown(test_members, end),
-        cmocka_unit_test_teardown(test_failure, end), cmocka_unit_test_teardown(test_refused, end),
-        cmocka_unit_test_teardown(test_little, end),  cmocka_unit_test_teardown(test_unwritten, end),
+        cmocka_unit_test_teardown(test_fill, end),          cmocka_unit_test_teardown(test_update, end),
+        cmocka_unit_test_teardown(test_stencil, end),       cmocka_unit_test_teardown(test_overlap, end),
+        cmocka_unit_test_teardown(test_gather, end),        cmocka_unit_test_teardown(test_room, end),
+        cmocka_unit_test_teardown(test_stays, end),         cmocka_unit_test_teardown(test_members, end),
+        cmocka_unit_test_teardown(test_whole_on_each, end), cmocka_unit_test_teardown(test_failure, end),
+        cmocka_unit_test_teardown(test_refused, end),       cmocka_unit_test_teardown(test_little, end),
+        cmocka_unit_test_teardown(test_unwritten, end),
     };
 
     return cmocka_run_group_tests_name("launches larger than their member", tests, NULL, NULL);
