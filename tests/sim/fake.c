@@ -22,8 +22,8 @@
 
 static struct sim_world *running; /* the simulation in force in this process */
 static struct tsl_fake_setup setup;
-static unsigned long long n_again_before; /* this run */
-static bool lost[TSL_FAKE_MAX_MEMBERS];   /* by sim_world_lose, in this run */
+static unsigned long long n_again_before;      /* this run */
+static atomic_bool lost[TSL_FAKE_MAX_MEMBERS]; /* by sim_world_lose, in this run: of any program */
 
 bool sim_world_has_threads(void)
 {
@@ -300,7 +300,8 @@ void sim_world_begin(struct sim_world *world)
 
     running = world;
     n_again_before = tsl_redo_count();
-    memset(lost, 0, sizeof lost);
+    for (unsigned i = 0; i < TSL_FAKE_MAX_MEMBERS; i++)
+        lost[i] = false;
     world->n_failing = world->options.losses ? 8 : 0; /* So that nothing else is made to fail. */
     jobs_forget();
     chance = sim_mix(world->options.seed);
