@@ -572,7 +572,7 @@ void tsl_out_of_core_place(struct tsl_command *c, tsl_members members)
     if (!plan || !place(plan, c, members)) {
         tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_ERROR, "%s can't be run window by window: there is no memory to plan it",
                 c->kernel->name);
-        c->status = CL_OUT_OF_RESOURCES;
+        c->status = plan ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_OUT_OF_HOST_MEMORY;
     }
     free(plan);
 }
