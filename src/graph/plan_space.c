@@ -32,6 +32,15 @@ static bool one_member(const struct tsl_graph *graph)
     return graph->n_ports == 1;
 }
 
+/* Of the members that are open, if it is clear. */
+static int likely_of_all(struct tsl_graph *graph)
+{
+    tsl_members all = TSL_MEMBERS_NONE;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        tsl_members_add(&all, i);
+    return tsl_placer_learns(graph->placer) ? tsl_placer_likely(graph->placer, tsl_readiness_of(graph, all)) : -1;
+}
+
 /* The member whose kernels are thought to use the object next; -1: nobody can tell. */
 static int likely_member(struct tsl_graph *graph, const struct tsl_data *data)
 {
@@ -40,13 +49,12 @@ static int likely_member(struct tsl_graph *graph, const struct tsl_data *data)
         return only;
     if (data->last_member >= 0)
         return data->last_cut ? -1 : data->last_member;
-    return tsl_placer_likely(graph->placer);
+    return likely_of_all(graph);
 }
 
 bool tsl_plan_knows_place(struct tsl_graph *graph)
 {
-    return tsl_readiness_only(graph) >= 0 ||
-           (tsl_placer_learns(graph->placer) && tsl_placer_likely(graph->placer) >= 0);
+    return tsl_readiness_only(graph) >= 0 || likely_of_all(graph) >= 0;
 }
 
 unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, const struct tsl_box_copy *box)

@@ -140,17 +140,17 @@ static bool is_much_faster(const struct tsl_placer *placer, unsigned i, unsigned
     return (measured > 0 ? measured : placer->speed[i] / placer->speed[than]) >= MUCH_FASTER;
 }
 
-int tsl_placer_likely(const struct tsl_placer *placer)
+int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among)
 {
-    unsigned best = 0;
+    unsigned best = placer->n;
 
-    for (unsigned i = 1; i < placer->n; i++)
-        if (tsl_placer_faster(placer, i, best))
+    for (unsigned i = 0; i < placer->n; i++)
+        if (tsl_members_has(among, i) && (best == placer->n || tsl_placer_faster(placer, i, best)))
             best = i;
     for (unsigned i = 0; i < placer->n; i++)
-        if (i != best && !is_much_faster(placer, best, i))
+        if (tsl_members_has(among, i) && i != best && !is_much_faster(placer, best, i))
             return -1;
-    return (int)best;
+    return best < placer->n ? (int)best : -1;
 }
 
 static tsl_choose_fn *choose_by(const struct tsl_placer *placer, const struct tsl_ask *ask)

@@ -78,9 +78,9 @@ void tsl_placer_destroy(struct tsl_placer *placer); /* NULL allowed */
 /* Does the policy look at times (move_ns, ready_ns)? Else these need not be found out. */
 bool tsl_placer_learns(const struct tsl_placer *placer);
 
-/* The member that kernels of which nothing is known will be given: one much faster than all others, by what was
+/* Which of these members kernels of which nothing is known will be given: one much faster than the others, by what was
  * measured or what they say of themselves. -1: there is none such. */
-int tsl_placer_likely(const struct tsl_placer *placer);
+int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among);
 
 void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 
