@@ -76,10 +76,13 @@ static void begin(struct tsl_graph *graph)
     tsl_ready_later(context->members, context->n_members);
 }
 
-/* What opening all others is feared to cost. */
+/* What opening all others is feared to cost. Some members need no opening. */
 static double others_ns(const struct tsl_graph *graph)
 {
-    return PATIENCE * (double)tsl_ready_longest_ns() * (graph->n_ports - 1);
+    unsigned n = 0;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        n += !tsl_member_is_ready(graph->ports[i].member);
+    return PATIENCE * (double)tsl_ready_longest_ns() * n;
 }
 
 static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)
