@@ -35,9 +35,9 @@ struct tsl_command {
     cl_int status; /* CL_COMPLETE until something failed; valid once complete */
     bool has_event, barrier, in_order, profile, serial, sync; /* the last four: the queue's when it was enqueued */
     uint8_t place_by;                                         /* likewise: enum tsl_place_by */
-    bool direct;    /* it is being enqueued, and nothing else is being scheduled by that thread */
-    bool after_all; /* out-of-order: waits for all before it */
-    bool stays;     /* a small launch, placed where its data are (stay.h) */
+    bool direct;     /* it is being enqueued, and nothing else is being scheduled by that thread */
+    bool after_all;  /* out-of-order: waits for all before it */
+    bool claims_all; /* a small launch whose data lie where it runs, and nowhere else (stay.h) */
     bool flushed, watched;
     bool in_memory_order; /* in graph->memory_order */
     bool awaited;         /* a thread waits for it, or did */

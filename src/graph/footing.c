@@ -21,7 +21,7 @@ bool tsl_footing_matters(const struct tsl_command *c)
 {
     const struct tsl_graph *g = c->graph;
     const struct tsl_graph_queue *first = LIST_FIRST(&g->queues);
-    bool alone = (g->n_ports == 1 || c->stays) && c->in_order && first && !LIST_NEXT(first, link);
+    bool alone = (g->n_ports == 1 || c->claims_all) && c->in_order && first && !LIST_NEXT(first, link);
     return !alone || c->n_more || c->out_of_core;
 }
 

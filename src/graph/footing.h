@@ -40,7 +40,7 @@ struct tsl_footing_ranges {
 #define TSL_FOOTING_MAX_ARGUMENTS 64u
 
 /* Is it worth the time to know what a launch touches? Not where nothing could run beside it or elsewhere: with one
- * member, or with a launch that stays where all its data are, one in-order queue, and launches that aren't cut. Under
+ * member, or with a small launch whose data are nowhere else, one in-order queue, and launches that aren't cut. Under
  * the graph's lock. */
 bool tsl_footing_matters(const struct tsl_command *command);
 

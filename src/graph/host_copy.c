@@ -144,9 +144,11 @@ static char *allocate_host(struct tsl_data *data)
 double tsl_host_copy_ns(const struct tsl_data *data)
 {
     bool pins = false;
+    if (data->host)
+        return 0;
     for (unsigned i = 0; i < data->context->n_members; i++)
         pins |= may_pin(data->context->members[i], true);
-    return data->host ? 0 : (double)data->size * (pins ? PINNED_NS : PLAIN_NS);
+    return (double)data->size * (pins ? PINNED_NS : PLAIN_NS);
 }
 
 void tsl_host_copy_free(struct tsl_data *data)

@@ -22,7 +22,11 @@ static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
     box.dst_offset += c->dst->offset;
     if (tsl_plan_names_host_copy(c, tsl_data_of(c->dst), box.dst_offset, box.src_offset))
         return tsl_plan_write_in_place(c, order, &box);
-    return tsl_deferred_write_allowed(c) ? tsl_deferred_write_add(c, order) : tsl_plan_write_to(c, order, space);
+    if (tsl_deferred_write_allowed(c))
+        return tsl_deferred_write_add(c, order);
+    /* What allows it may have changed since the command was looked at: writes of one object keep their order. */
+    tsl_deferred_write_all(c->graph);
+    return tsl_plan_write_to(c, order, space);
 }
 
 static cl_int plan(struct tsl_command *c, const tsl_dependences *order)

@@ -37,7 +37,8 @@ static int likely_of_all(struct tsl_graph *graph)
 {
     tsl_members all = TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < graph->n_ports; i++)
-        tsl_members_add(&all, i);
+        if (!tsl_member_is_lost(graph->ports[i].member))
+            tsl_members_add(&all, i);
     return tsl_placer_learns(graph->placer) ? tsl_placer_likely(graph->placer, tsl_readiness_of(graph, all)) : -1;
 }
 
@@ -47,8 +48,10 @@ static int likely_member(struct tsl_graph *graph, const struct tsl_data *data)
     int only = one_member(graph) ? 0 : tsl_readiness_only(graph);
     if (only >= 0 || !tsl_placer_learns(graph->placer))
         return only;
-    if (data->last_member >= 0)
-        return data->last_cut ? -1 : data->last_member;
+    if (data->last_member >= 0) {
+        bool lost = tsl_member_is_lost(graph->ports[data->last_member].member);
+        return lost || data->last_cut ? -1 : data->last_member;
+    }
     return likely_of_all(graph);
 }
 
@@ -119,6 +122,12 @@ unsigned tsl_plan_space_beside(struct tsl_graph *graph, unsigned space, const st
     return space == TSL_SPACE_HOST ? space : tsl_space_of(tsl_space_port(graph, a, space), b);
 }
 
+/* Might the object be used elsewhere as well? */
+static bool is_guess(const struct tsl_command *c)
+{
+    return c->queue->pinned < 0 && !one_member(c->graph) && tsl_readiness_only(c->graph) < 0;
+}
+
 unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data *data)
 {
     struct tsl_graph *graph = c->graph;
@@ -126,6 +135,9 @@ unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data
     int member = c->queue->pinned >= 0 ? c->queue->pinned : likely_member(graph, data);
     if (member >= 0)
         space = tsl_space_of(&graph->ports[member], data);
+    if (is_guess(c) && space != TSL_SPACE_HOST && space != TSL_SPACE_SPREAD && !data->residences[member].resident &&
+        tsl_member_memory_full(&graph->ports[member], data->size))
+        return TSL_SPACE_HOST; /* Others would have to make room. */
     return tsl_plan_with_room(graph, space, data, data);
 }
 

@@ -13,6 +13,13 @@
 
 #define ASKED_IN   16 /* so many launches of a kernel are asked about once */
 #define MOST_TILES 4u /* of an object; where there are more, to look at them takes as long as a survey */
+#define UNWRITTEN  8u /* that part of an object may be unwritten where all of it is claimed */
+
+/* What is known of the objects of a launch. */
+struct objects {
+    tsl_members lacking; /* members that haven't all of each */
+    bool alone;          /* nothing is anywhere else, and nearly all was written: all of each may be claimed */
+};
 
 /* The member whose kernels used the first object last; -1: none. */
 static int last_member(const struct tsl_command *c)
@@ -23,37 +30,43 @@ static int last_member(const struct tsl_command *c)
     return -1;
 }
 
-/* Has the member all of the memory object? Adds the members that haven't. What was never written is anywhere. */
-static bool is_there(const struct tsl_graph *g, const struct tsl_buffer *buffer, unsigned member, tsl_members *lacking)
+/* Has the member all of the memory object? Adds what is known of it. What was never written is anywhere. */
+static bool is_there(const struct tsl_graph *g, const struct tsl_buffer *buffer, unsigned member,
+                     struct objects *objects)
 {
     struct tsl_data *data = tsl_data_of(buffer);
-    uint64_t end = buffer->offset + buffer->size;
+    uint64_t end = buffer->offset + buffer->size, unwritten = 0;
     unsigned n = 0, space = tsl_space_of(&g->ports[member], data);
     for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, buffer->offset, end); tile;
          tile = tsl_tiles_next_meeting(tile, end)) {
         if (++n > MOST_TILES)
             return false;
-        if (tsl_spaces_is_empty(tile->valid))
+        if (tsl_spaces_is_empty(tile->valid)) {
+            unwritten += tile->end - tile->begin;
             continue;
+        }
         if (!tsl_spaces_has(tile->valid, space) || tsl_spaces_has(tile->valid, TSL_SPACE_LOST))
             return false;
+        objects->alone &= tsl_spaces_are(tile->valid, tsl_spaces_of(space));
         for (unsigned i = 0; i < g->n_ports; i++)
             if (!tsl_spaces_has(tile->valid, tsl_space_of(&g->ports[i], data)))
-                tsl_members_add(lacking, i);
+                tsl_members_add(&objects->lacking, i);
     }
+    objects->alone &= unwritten <= buffer->size / UNWRITTEN;
     return true;
 }
 
 /* Has that member all of the launch's memory objects, and lacks each other one some of it? */
-static bool are_only_there(const struct tsl_command *c, const struct tsl_ask *ask, unsigned member)
+static bool are_only_there(const struct tsl_command *c, const struct tsl_ask *ask, unsigned member,
+                           struct objects *objects)
 {
     const struct tsl_graph *g = c->graph;
-    tsl_members lacking = TSL_MEMBERS_NONE;
+    *objects = (struct objects){TSL_MEMBERS_NONE, true};
     for (cl_uint i = 0; i < c->args->n_all; i++)
-        if (c->args->args[i].buffer && !is_there(g, c->args->args[i].buffer, member, &lacking))
+        if (c->args->args[i].buffer && !is_there(g, c->args->args[i].buffer, member, objects))
             return false;
     for (unsigned i = 0; i < g->n_ports; i++)
-        if (i != member && ask->candidates[i].eligible && !tsl_members_has(lacking, i))
+        if (i != member && ask->candidates[i].eligible && !tsl_members_has(objects->lacking, i))
             return false;
     return true;
 }
@@ -62,11 +75,13 @@ bool tsl_stay(struct tsl_command *c, struct tsl_ask *ask)
 {
     struct tsl_graph *g = c->graph;
     struct tsl_kernel *kernel = c->kernel;
+    struct objects objects;
     int member = last_member(c);
-    c->stays = kernel->n_stayed + 1 < ASKED_IN && member >= 0 && !kernel->has_variants && g->n_deferred == 0 &&
-               ask->candidates[member].eligible && tsl_placer_may_stay(g->placer, ask, (unsigned)member) &&
-               are_only_there(c, ask, (unsigned)member);
-    if (c->stays) {
+    bool stays = kernel->n_stayed + 1 < ASKED_IN && member >= 0 && !kernel->has_variants && g->n_deferred == 0 &&
+                 ask->candidates[member].eligible && tsl_placer_may_stay(g->placer, ask, (unsigned)member) &&
+                 are_only_there(c, ask, (unsigned)member, &objects);
+    c->claims_all = stays && objects.alone;
+    if (stays) {
         kernel->n_stayed++;
         c->whole_why = tsl_placer_cuts(g->placer) ? TSL_WHOLE_SMALL : TSL_WHOLE_SETTING;
         tsl_placer_stay(g->placer, ask, (unsigned)member, &c->share.placement);

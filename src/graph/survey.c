@@ -35,6 +35,7 @@ struct survey {
      * is needed first. */
     const struct tsl_argument_touch *touch;
     const struct tsl_buffer *buffer;
+    bool is_new; /* no argument before led to that object */
     bool has_extent;
     struct tsl_extent extent;
     tsl_members members;
@@ -174,7 +175,7 @@ static void count_deferred(struct survey *s, const struct tsl_command *write, co
 /* A candidate that works on the host's copy, and lacks bytes there, waits until there is one. */
 static void count_host_copy(struct survey *s)
 {
-    double ns = tsl_host_copy_ns(s->data);
+    double ns = s->is_new ? tsl_host_copy_ns(s->data) : 0;
     tsl_members left = s->members;
     unsigned i;
     while (ns > 0 && take_member(s, &left, &i))
@@ -246,6 +247,16 @@ static bool begins_empty(const struct survey *s, const struct tsl_buffer *buffer
     return false;
 }
 
+/* Leads no argument before this one to the same object? */
+static bool is_new(const struct tsl_args *args, cl_uint i)
+{
+    const struct tsl_buffer *buffer = args->args[i].buffer;
+    for (cl_uint k = 0; buffer && k < i; k++)
+        if (args->args[k].buffer && tsl_data_of(args->args[k].buffer) == tsl_data_of(buffer))
+            return false;
+    return true;
+}
+
 /* By the footprint that the first of the members knows: elsewhere the same program may be other code, but it touches
  * the same bytes, as far as an estimate goes. */
 static void survey_arguments(struct survey *s)
@@ -262,9 +273,11 @@ static void survey_arguments(struct survey *s)
         touches = tsl_footing_of(c, s->window, part, NULL);
         n = part->facts.footprint->n_arguments;
     }
-    for (cl_uint i = 0; i < c->args->n_all; i++)
+    for (cl_uint i = 0; i < c->args->n_all; i++) {
+        s->is_new = is_new(c->args, i);
         if (c->args->args[i].buffer && !begins_empty(s, c->args->args[i].buffer))
             survey_buffer(s, c->args->args[i].buffer, touches && i < n ? &touches[i] : NULL);
+    }
 }
 
 /* Waits for the command's wait list. */

@@ -214,7 +214,8 @@ static unsigned or_move(struct tsl_placer *placer, const struct tsl_ask *ask, co
         if (i == best || !candidate_of(ask, i)->eligible || !options[i].n_samples || loss <= 0 ||
             options[i].start_ns - move_ns > options[best].start_ns)
             continue;
-        placer->regret_ns[i] += loss * fmax(ask->n_stands, 1);
+        /* Those for which it stands may have been smaller, and took less than a handover. */
+        placer->regret_ns[i] += loss + (fmax(ask->n_stands, 1) - 1) * fmin(loss, tsl_pays_latency_ns(placer, 1));
         if (placer->regret_ns[i] >= move_ns * fmax(placer->doubt[i], 1))
             chosen = i;
     }
