@@ -18,11 +18,11 @@
 #include "graph/life.h"
 #include "program/variables.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
@@ -86,100 +86,155 @@ static void *run_job(void *arg)
     return NULL;
 }
 
+/* The last holder frees it. */
+static void let_go(struct tsl_build *build)
+{
+    if (atomic_fetch_sub(&build->n_refs, 1) > 1)
+        return;
+    tsl_text_access_unref(build->access);
+    free(build->devices);
+    free(build->text);
+    free(build);
+}
+
 /* ---- Weak members ------------------------------------------------------------------------------------------------ */
 
 #define WEAK          4 /* times slower than another */
 #define LEAST_WAIT_NS UINT64_C(200000000)
 #define WAIT_PART     4 /* that part of what the others took is waited for weak ones */
 
-/* The job of a weak member. Of the two that are done with it, its thread and whoever waits, the second frees it. */
+/* So many of a process's at once, at most: others are waited for. */
+#define MOST_ERRANDS 2
+
+static atomic_uint n_errands;
+
+/* The job of a weak member, by a thread of its own. It has references to the build and to the program, so that these
+ * may go meanwhile as far as the application can see. */
 struct errand {
     struct tsl_build_job job; /* a copy of the build's */
     unsigned at;              /* ... which is that one */
-    pthread_t thread;
-    atomic_bool met;
+    pthread_mutex_t lock;     /* a leaf */
+    pthread_cond_t changed;
+    bool done, left; /* the second of the two frees it */
 };
 
 static bool may_be_late(const struct tsl_build *build)
 {
     const struct tsl_settings *settings = tsl_settings();
+    const struct tsl_context *context = build->program->context;
 
-    for (cl_uint i = 0; i < build->n_devices; i++)
-        if (build->devices[i]->parent) /* It may have weak members alone. */
+    for (cl_uint i = 0; i < context->n_devices; i++)
+        if (context->devices[i]->parent) /* It may have weak members alone. */
             return false;
     return build->make == &tsl_make_build && build->program->source && settings->policy == TSL_POLICY_AUTO &&
            settings->reproducible != TSL_REPRODUCIBLE_YES && !tsl_split_always(settings->split);
 }
 
+/* Much slower than another; and compiled for by our compiler, a process of its own. Others' compilers are in this one,
+ * and mustn't be at work when it ends. */
 static bool is_weak(const struct tsl_build *build, const struct tsl_build_job *job)
 {
+    const struct tsl_member *member = tsl_build_member(job);
     double most = 0;
 
     for (unsigned i = 0; i < build->n_jobs; i++)
         most = fmax(most, tsl_build_member(&build->jobs[i])->caps.speed);
-    return tsl_build_member(job)->caps.speed * WEAK < most;
+    return !member->driver->asks_access && member->caps.speed * WEAK < most;
 }
 
-static void drop_errand(struct errand *errand)
+static void free_errand(struct errand *errand)
 {
     struct tsl_build *build = errand->job.build;
 
     tsl_program_part_clear(&errand->job.part, tsl_build_member(&errand->job));
-    tsl_build_destroy(build);
+    tsl_object_unref(&build->program->object);
+    let_go(build);
+    pthread_cond_destroy(&errand->changed);
+    pthread_mutex_destroy(&errand->lock);
     free(errand);
+    atomic_fetch_sub(&n_errands, 1);
 }
 
 static void *run_errand(void *arg)
 {
     struct errand *errand = arg;
+    bool left;
 
+    pthread_setname_np(pthread_self(), "tesela-late");
     run_job(&errand->job);
-    if (atomic_exchange(&errand->met, true))
-        drop_errand(errand);
+    pthread_mutex_lock(&errand->lock);
+    errand->done = true;
+    left = errand->left;
+    pthread_cond_signal(&errand->changed);
+    pthread_mutex_unlock(&errand->lock);
+    if (left)
+        free_errand(errand);
     return NULL;
 }
 
-/* NULL: it couldn't be started. */
-static struct errand *send(struct tsl_build *build, unsigned i)
+static void init_errand(struct errand *errand, struct tsl_build *build, unsigned i)
 {
-    struct errand *errand = calloc(1, sizeof(*errand));
+    pthread_condattr_t attr;
 
-    if (!errand)
-        return NULL;
     errand->job = build->jobs[i];
     errand->at = i;
+    pthread_mutex_init(&errand->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&errand->changed, &attr);
+    pthread_condattr_destroy(&attr);
     atomic_fetch_add(&build->n_refs, 1);
-    if (tsl_build_start_thread(&errand->thread, false, run_errand, errand))
+    tsl_object_ref(&build->program->object);
+}
+
+/* NULL: it isn't sent. */
+static struct errand *send(struct tsl_build *build, unsigned i)
+{
+    pthread_t thread;
+    struct errand *errand = atomic_fetch_add(&n_errands, 1) < MOST_ERRANDS ? calloc(1, sizeof(*errand)) : NULL;
+
+    if (!errand) {
+        atomic_fetch_sub(&n_errands, 1);
+        return NULL;
+    }
+    init_errand(errand, build, i);
+    if (tsl_build_start_thread(&thread, true, run_errand, errand))
         return errand;
-    atomic_fetch_sub(&build->n_refs, 1);
-    free(errand);
+    free_errand(errand);
     return NULL;
 }
 
-static void take_result(struct errand *errand)
+/* until NULL: however long it takes. */
+static bool is_done_by(struct errand *errand, const struct timespec *until)
 {
-    struct tsl_build *build = errand->job.build;
+    int error = 0;
+    bool done;
 
-    build->jobs[errand->at].part = errand->job.part;
-    errand->job.part = (struct tsl_program_part){.error = CL_SUCCESS};
-    drop_errand(errand);
+    pthread_mutex_lock(&errand->lock);
+    while (!errand->done && error != ETIMEDOUT)
+        error = until ? pthread_cond_timedwait(&errand->changed, &errand->lock, until)
+                      : pthread_cond_wait(&errand->changed, &errand->lock);
+    done = errand->done;
+    errand->left = !done;
+    pthread_mutex_unlock(&errand->lock);
+    return done;
 }
 
-static void await(struct errand *errand, uint64_t until_ns)
+static void await(struct errand *errand, const struct timespec *until)
 {
-    struct tsl_build_job *job = &errand->job.build->jobs[errand->at];
+    struct tsl_build *build = errand->job.build;
+    struct tsl_build_job *job = &build->jobs[errand->at];
     const struct tsl_path *path = tsl_build_member(job)->path;
-    struct timespec until = {(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
-    bool joined = pthread_clockjoin_np(errand->thread, NULL, CLOCK_MONOTONIC, &until) == 0;
 
-    if (!joined)
-        pthread_detach(errand->thread);
-    if (atomic_exchange(&errand->met, true)) {
-        take_result(errand);
+    if (is_done_by(errand, until)) {
+        job->part = errand->job.part;
+        job->of_windows = errand->job.of_windows;
+        errand->job.part = (struct tsl_program_part){.error = CL_SUCCESS};
+        free_errand(errand);
         return;
     }
-    job->late = true;
-    job->part.error = job->build->make->failure;
+    job->part.late = true;
+    job->part.error = build->make->failure;
     tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO,
             "the code for %s (%s) takes longer than for faster members: this time the program does without it",
             path->id, path->device_name);
@@ -216,21 +271,27 @@ static bool has_succeeded(const struct tsl_build *build, struct errand *const *e
     return any;
 }
 
+/* For weak members, once the others have taken ran_ns. */
+static struct timespec patience(uint64_t ran_ns)
+{
+    uint64_t wait_ns = ran_ns / WAIT_PART > LEAST_WAIT_NS ? ran_ns / WAIT_PART : LEAST_WAIT_NS;
+
+    return tsl_clock_until((long)wait_ns);
+}
+
 static void run_jobs(struct tsl_build *build)
 {
     struct errand *errands[TSL_MAX_MEMBERS] = {NULL};
-    uint64_t begin_ns = tsl_clock_ns(), now_ns, wait_ns;
+    uint64_t begin_ns = tsl_clock_ns();
 
     for (unsigned i = 0; i < build->n_jobs && may_be_late(build); i++)
         errands[i] = is_weak(build, &build->jobs[i]) ? send(build, i) : NULL;
     run_others(build, errands);
-    now_ns = tsl_clock_ns();
-    wait_ns = (now_ns - begin_ns) / WAIT_PART > LEAST_WAIT_NS ? (now_ns - begin_ns) / WAIT_PART : LEAST_WAIT_NS;
-    if (!has_succeeded(build, errands))
-        wait_ns = UINT64_MAX / 2 - now_ns; /* They are all that the program has. */
+    struct timespec until = patience(tsl_clock_ns() - begin_ns);
+    bool any = has_succeeded(build, errands); /* Else the weak ones are all that the program has. */
     for (unsigned i = 0; i < build->n_jobs; i++)
         if (errands[i])
-            await(errands[i], now_ns + wait_ns);
+            await(errands[i], any ? &until : NULL);
 }
 
 /* Is it worth knowing what kernels only read? Not with one member: buffers have no other place, unless launches are cut
@@ -313,7 +374,7 @@ static void tell_left_out(const struct tsl_build *build)
         const struct tsl_path *path = tsl_build_member(&build->jobs[i])->path;
         const char *log = part->log ? part->log + strspn(part->log, " \t\r\n") : "";
 
-        if (part->error && !build->jobs[i].late)
+        if (part->error && !part->late)
             tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_WARN,
                     "a program that others run could not be %s for %s (%s): error %d%s%.*s", build->make->verb,
                     path->id, path->device_name, part->error, *log ? ", " : "", (int)strcspn(log, "\n"), log);
@@ -393,16 +454,11 @@ static void free_inputs(struct tsl_build *build)
 
 void tsl_build_destroy(struct tsl_build *build)
 {
-    if (atomic_fetch_sub(&build->n_refs, 1) > 1)
-        return;
     for (unsigned i = 0; i < build->n_jobs; i++)
         tsl_program_part_clear(&build->jobs[i].part, tsl_build_member(&build->jobs[i]));
     free_inputs(build);
-    tsl_text_access_unref(build->access);
     tsl_object_hide(&build->program->object);
-    free(build->devices);
-    free(build->text);
-    free(build);
+    let_go(build);
 }
 
 static cl_int run_build(struct tsl_build *build)

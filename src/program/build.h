@@ -31,7 +31,6 @@ struct tsl_build_job {
     bool of_windows; /* its kernels are those of the text for windows */
     pthread_t thread;
     bool threaded;
-    bool late; /* a weak member's, that wasn't done in time: the part says that it failed */
 };
 
 struct tsl_build {
@@ -68,7 +67,7 @@ struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_progr
 /* Adds headers (with names) or a link's inputs. Links keep builds of their inputs away. */
 cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_program *const *inputs,
                             const char *const *names);
-/* Gives a reference back; the last undoes create. */
+/* Undoes create, for a build that isn't run. */
 void tsl_build_destroy(struct tsl_build *build);
 /* Claims the program and runs the build, here or (with build->fn) in the background; either way build is freed. *began
  * (may be NULL) tells whether the error is the build's, not one of its arguments. */

@@ -391,7 +391,7 @@ static void put_section(struct tsl_writer *log, const struct tsl_path *path, con
     const char *text = part->log ? part->log : "";
     char error[40];
 
-    if (part->error == CL_SUCCESS && is_blank(text))
+    if (part->late || (part->error == CL_SUCCESS && is_blank(text)))
         return;
     put(log, "[");
     put(log, path->id);

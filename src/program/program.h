@@ -26,6 +26,7 @@ struct tsl_program_variants;
 struct tsl_program_part {
     struct tsl_dprogram *program;   /* NULL: not built, or failed */
     cl_int error;                   /* of the last build on this member */
+    bool late;                      /* ... which is that its code wasn't ready in time (build.c) */
     char *log;                      /* heap, NULL before a build */
     char *kernel_names;             /* ';'-separated, heap; NULL: not built, or the driver can't tell */
     bool non_uniform;               /* its launches may have remainders: the language version and the device allow it */
