@@ -94,6 +94,13 @@ static void look_again(struct tsl_command *c)
     c->members = can;
 }
 
+static bool placed(struct tsl_command *c)
+{
+    c->graph->kernel_before = c->kernel->place_key;
+    tsl_cut_count_places(c);
+    return true;
+}
+
 bool tsl_place_choose(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
@@ -122,16 +129,8 @@ bool tsl_place_choose(struct tsl_command *c)
                           .by = (enum tsl_place_by)c->place_by,
                           .n_behind = n_behind,
                           .arg = c};
-    if (tsl_cut_again(c, &ask, candidates)) {
-        g->kernel_before = ask.kernel;
-        tsl_cut_count_places(c);
-        return true;
-    }
-    if (tsl_stay(c, &ask)) {
-        g->kernel_before = ask.kernel;
-        tsl_cut_count_places(c);
-        return true;
-    }
+    if (tsl_cut_again(c, &ask, candidates) || tsl_stay(c, &ask))
+        return placed(c);
     ask.ready_ns = tsl_survey(c, &c->share.window, NULL, members, candidates);
     if (!tsl_cut_choose(c, &ask, candidates)) {
         tsl_placer_choose(g->placer, &ask, &c->share.placement);
@@ -140,9 +139,7 @@ bool tsl_place_choose(struct tsl_command *c)
     if (c->share.placement.later)
         return false;
     tsl_variants_settle(c, &choices);
-    g->kernel_before = ask.kernel;
-    tsl_cut_count_places(c);
-    return true;
+    return placed(c);
 }
 
 /* Every now and then a thread of ours writes what was learned. */

@@ -35,10 +35,10 @@ void tsl_cut_count(const struct tsl_command *c, enum tsl_rung rung)
         add(&n_forbidden[c->cut_why]);
 }
 
-void tsl_cut_count_places(const struct tsl_command *c)
+void tsl_cut_count_places(struct tsl_command *c)
 {
     for (unsigned i = 0; i <= c->n_more; i++) {
-        const struct tsl_placement *placement = &tsl_command_share((struct tsl_command *)(uintptr_t)c, i)->placement;
+        const struct tsl_placement *placement = &tsl_command_share(c, i)->placement;
         add(&n_shares[placement->member]);
         if (placement->try)
             add(&n_tries);

@@ -78,13 +78,12 @@ bool tsl_stay(struct tsl_command *c, struct tsl_ask *ask)
     struct objects objects;
     int member = last_member(c);
     bool stays = kernel->n_stayed + 1 < ASKED_IN && member >= 0 && !kernel->has_variants && g->n_deferred == 0 &&
-                 ask->candidates[member].eligible && tsl_placer_may_stay(g->placer, ask, (unsigned)member) &&
-                 are_only_there(c, ask, (unsigned)member, &objects);
+                 ask->candidates[member].eligible && are_only_there(c, ask, (unsigned)member, &objects) &&
+                 tsl_placer_stay(g->placer, ask, (unsigned)member, &c->share.placement);
     c->claims_all = stays && objects.alone;
     if (stays) {
         kernel->n_stayed++;
         c->whole_why = tsl_placer_cuts(g->placer) ? TSL_WHOLE_SMALL : TSL_WHOLE_SETTING;
-        tsl_placer_stay(g->placer, ask, (unsigned)member, &c->share.placement);
         return true;
     }
     ask->n_stands = kernel->n_stayed + 1;

@@ -427,28 +427,25 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
     tsl_parts_book_whole(placer, ask, placement->member);
 }
 
-bool tsl_placer_may_stay(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member)
+bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member,
+                     struct tsl_placement *placement)
 {
     if (placer->choose != tsl_place_auto || placer->one_kind || tsl_split_always(placer->split) ||
         ask->by != TSL_PLACE_BY_SETTINGS)
         return false;
     struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[member], kernel_of(ask, member), ask->size);
     double left_ns = tsl_load_left_ns(&placer->load[member], ask->now_ns);
-    return guess.n_samples >= ENOUGH && left_ns + guess.ns < tsl_pays_latency_ns(placer, 1);
-}
-
-void tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member,
-                     struct tsl_placement *placement)
-{
-    struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[member], kernel_of(ask, member), ask->size);
+    if (guess.n_samples < ENOUGH || left_ns + guess.ns >= tsl_pays_latency_ns(placer, 1))
+        return false;
     struct option option = {.known = true,
                             .n_samples = guess.n_samples,
                             .spread = without_noise(guess.spread, guess.ns),
-                            .run_ns = guess.ns};
-    option.start_ns = (double)ask->now_ns + tsl_load_left_ns(&placer->load[member], ask->now_ns);
+                            .run_ns = guess.ns,
+                            .start_ns = (double)ask->now_ns + left_ns};
     option.end_ns = option.start_ns + option.run_ns + LAUNCH_NS;
     *placement = (struct tsl_placement){.member = member};
     place(placer, ask, &option, placement);
+    return true;
 }
 
 void tsl_auto_book(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)

@@ -133,13 +133,6 @@ bool tsl_placer_learns(const struct tsl_placer *placer)
 
 #define MUCH_FASTER 2.0
 
-static bool is_much_faster(const struct tsl_placer *placer, unsigned i, unsigned than)
-{
-    double measured = placer->model ? tsl_model_ratio(placer->model, placer->kind[i], placer->kind[than]) : 0;
-
-    return (measured > 0 ? measured : placer->speed[i] / placer->speed[than]) >= MUCH_FASTER;
-}
-
 int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among)
 {
     unsigned best = placer->n;
@@ -148,7 +141,7 @@ int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among)
         if (tsl_members_has(among, i) && (best == placer->n || tsl_placer_faster(placer, i, best)))
             best = i;
     for (unsigned i = 0; i < placer->n; i++)
-        if (tsl_members_has(among, i) && i != best && !is_much_faster(placer, best, i))
+        if (tsl_members_has(among, i) && i != best && placer->speed[best] < placer->speed[i] * MUCH_FASTER)
             return -1;
     return best < placer->n ? (int)best : -1;
 }

@@ -78,16 +78,15 @@ void tsl_placer_destroy(struct tsl_placer *placer); /* NULL allowed */
 /* Does the policy look at times (move_ns, ready_ns)? Else these need not be found out. */
 bool tsl_placer_learns(const struct tsl_placer *placer);
 
-/* Which of these members kernels of which nothing is known will be given: one much faster than the others, by what was
- * measured or what they say of themselves. -1: there is none such. */
+/* Which of these members kernels of which nothing is known will be given: one much faster than the others, by what they
+ * say of themselves. -1: there is none such. */
 int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among);
 
 void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 
-/* Does the launch end on that member, which has its data, before it could begin on one that hasn't? Asked of launches
- * that take less than a handover between members; of others never. Then it may be placed there without more ado. */
-bool tsl_placer_may_stay(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member);
-void tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member,
+/* Places a launch on that member, which alone has its data, if it ends there before it could begin on another: one that
+ * takes less than a handover between members. */
+bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member,
                      struct tsl_placement *placement);
 
 /*
