@@ -1,6 +1,7 @@
 /* Kernels and their arguments (OpenCL 3.0, 5.9). */
 #include "api.h"
 #include "api/handles.h"
+#include "graph/graph.h"
 #include "program/kernel_info.h"
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
@@ -16,6 +17,8 @@ cl_kernel CL_API_CALL tsl_api_clCreateKernel(cl_program program, const char *ker
     if (!kernel_name)
         return tsl_created(NULL, CL_INVALID_VALUE, errcode_ret);
     error = tsl_kernel_create(of, kernel_name, &kernel);
+    if (!error)
+        tsl_graph_expect(kernel);
     return tsl_created(kernel, error, errcode_ret);
 }
 
@@ -29,6 +32,8 @@ cl_int CL_API_CALL tsl_api_clCreateKernelsInProgram(cl_program program, cl_uint 
     if (!of)
         return CL_INVALID_PROGRAM;
     error = tsl_kernel_create_all(of, num_kernels, kernels, &n);
+    for (cl_uint i = 0; !error && kernels && i < n; i++)
+        tsl_graph_expect(tsl_kernel_from(kernels[i]));
     if (error == CL_SUCCESS && num_kernels_ret)
         *num_kernels_ret = n;
     return error;

@@ -21,6 +21,7 @@
 #include "graph/split_check.h"
 #include "graph/work.h"
 #include "handle/object.h"
+#include "place/model_file.h"
 #include "program/program.h"
 
 static struct tsl_worker waiter = TSL_VENDORS_WORKER("tesela-end");
@@ -121,6 +122,7 @@ static void wait_at_exit(void)
 static void stop_asking(void)
 {
     atomic_store(&over, true);
+    tsl_model_keep_at_exit();
     tsl_cut_tell();
     tsl_split_check_sum_up();
 }

@@ -56,6 +56,8 @@ cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer,
 /* The API checked sizes against the facts of every eligible member; `members` are those that can take this launch. */
 cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel, const struct tsl_window *window,
                           tsl_members members);
+/* A kernel was made, which may be worth further members (readiness.h). */
+void tsl_graph_expect(const struct tsl_kernel *kernel);
 /* Waits for the list, or for everything before when the list is empty; barriers also hold back what comes after. */
 cl_int tsl_enqueue_marker(const struct tsl_enqueue *e, bool barrier);
 cl_int tsl_enqueue_migrate(const struct tsl_enqueue *e, cl_uint n, struct tsl_buffer *const *buffers,

@@ -1,15 +1,15 @@
 #include "graph/readiness.h"
 
+#include "base/lock.h"
 #include "driver/driver.h"
+#include "graph/graph.h"
 #include "graph/state.h"
+#include "graph/work.h"
 #include "members/ready.h"
 #include "object/context.h"
 #include "place/place.h"
 
 #include <math.h>
-
-/* Shorter launches are neither cut nor worth another member. */
-#define COUNTS_FROM_NS 5e4
 
 /* Launches run for so many times as long as it takes to open the others, before these are: that may cost the program as
  * much, as it is disturbed by it, and its end may come meanwhile. */
@@ -91,6 +91,19 @@ static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)
     return age_ns + opening_ns >= fmin(LEAST_AGE * opening_ns, LEAST_AGE_NS);
 }
 
+/* The others are opened while the program prepares its data. */
+void tsl_graph_expect(const struct tsl_kernel *kernel)
+{
+    struct tsl_graph *graph = kernel->program->context->graph;
+    double ahead_ns = tsl_placer_ahead_ns(graph->placer, kernel->place_key);
+    if (ahead_ns <= 0)
+        return;
+    tsl_lock_take(&graph->lock);
+    if (!all_are_ready(graph) && !graph->readiness.begun && ahead_ns >= others_ns(graph))
+        begin(graph);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+}
+
 /* A launch that is known to run for long enough for all others to be opened meanwhile needs no further reason. */
 void tsl_readiness_placed(struct tsl_graph *graph, const struct tsl_placement *placement, uint64_t now_ns)
 {
@@ -98,7 +111,7 @@ void tsl_readiness_placed(struct tsl_graph *graph, const struct tsl_placement *p
         return;
     if (!graph->readiness.since_ns)
         graph->readiness.since_ns = now_ns;
-    if (placement->placed && placement->known && placement->run_ns >= COUNTS_FROM_NS &&
+    if (placement->placed && placement->known && placement->run_ns >= TSL_COUNTS_FROM_NS &&
         placement->run_ns >= others_ns(graph))
         begin(graph);
 }
@@ -107,7 +120,7 @@ void tsl_readiness_ended(struct tsl_graph *graph, const struct tsl_placement *pl
 {
     double estimated_ns = placement->known ? placement->run_ns : 0;
     double ran_ns = ended->ran_ns ? (double)ended->ran_ns : estimated_ns;
-    if (graph->readiness.all || graph->readiness.begun || ran_ns < COUNTS_FROM_NS)
+    if (graph->readiness.all || graph->readiness.begun || ran_ns < TSL_COUNTS_FROM_NS)
         return;
     graph->readiness.ran_ns += ran_ns;
     if (graph->readiness.ran_ns >= others_ns(graph) && is_old_enough(graph, ended->now_ns))

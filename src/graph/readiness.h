@@ -2,8 +2,9 @@
  * Members that aren't ready yet (members/ready.h): the placer doesn't know of them, unless no other will do, until a
  * thread of ours has made them ready. That thread begins when launches large enough to be cut, or to run side by side,
  * have taken twice as long as it is thought to take to open all others, and the program has run for a second, or ten
- * times as long: so a short program doesn't pay for members that it doesn't need, and a long one loses little. The
- * others get known together, as each new one would have data distributed anew.
+ * times as long. It begins sooner, when a kernel is made, where its launches took twice as long in an earlier run of
+ * the program. So a short program doesn't pay for members that it doesn't need, and a long one loses little. The others
+ * get known together, as each new one would have data distributed anew.
  */
 #ifndef TSL_GRAPH_READINESS_H
 #define TSL_GRAPH_READINESS_H

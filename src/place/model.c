@@ -11,6 +11,8 @@
 #define FAR        3
 #define NEAR       12 /* how many classes away another size still tells something */
 
+#define MOST_SPENT_NS 1e15 /* of one launch: some ten days */
+
 /* From here on a move's time is its bandwidth's; below, its latency's. */
 #define LARGE_CLASS 18
 
@@ -259,6 +261,32 @@ void tsl_model_ran(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint
         add_run_locked(model, run, kind, ns / (double)size);
     model->n_new++;
     pthread_mutex_unlock(&model->lock);
+}
+
+void tsl_model_spent(struct tsl_model *model, uint64_t kernel, double ns)
+{
+    struct tsl_model_run *any;
+
+    if (!(ns > 0) || !isfinite(ns))
+        return;
+    pthread_mutex_lock(&model->lock);
+    any = tsl_model_make_locked(model, kernel, TSL_MODEL_ANY);
+    if (any)
+        any->spent_ns += (uint64_t)fmin(ns, MOST_SPENT_NS);
+    pthread_mutex_unlock(&model->lock);
+}
+
+double tsl_model_ahead_ns(struct tsl_model *model, uint64_t kernel)
+{
+    struct tsl_model_run *any;
+    double ns = 0;
+
+    pthread_mutex_lock(&model->lock);
+    any = tsl_model_find_locked(model, kernel, TSL_MODEL_ANY);
+    if (any && any->past_ns > any->spent_ns)
+        ns = (double)(any->past_ns - any->spent_ns);
+    pthread_mutex_unlock(&model->lock);
+    return ns;
 }
 
 /* The nearest size at which the kernel was seen on that kind. */

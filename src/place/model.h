@@ -62,6 +62,12 @@ struct tsl_guess tsl_model_run(struct tsl_model *model, uint64_t kind, uint64_t 
 /* It is run on that kind although another one seems better. */
 void tsl_model_tried(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t size);
 
+/* Launches of the kernel took ns together, on whatever members. */
+void tsl_model_spent(struct tsl_model *model, uint64_t kernel, double ns);
+/* How much longer they will take together in this process, if it does as much as the last one that ran the kernel; 0:
+ * nothing is known. */
+double tsl_model_ahead_ns(struct tsl_model *model, uint64_t kernel);
+
 /* How many times longer kernels take on `b` than on `a`, as a rule; 0: no kernel was seen on both. */
 double tsl_model_ratio(struct tsl_model *model, uint64_t a, uint64_t b);
 

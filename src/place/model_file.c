@@ -14,13 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_NAME "models-1"
+#define FILE_NAME "models-2"
 #define MAGIC     0x4d4c5354u /* "TSLM" */
-#define VERSION   1u
+#define VERSION   2u
 #define MAX_SIZE  (4u << 20)
-#define FIRST_NS \
-    UINT64_C(500000000) /* from the first new sample to the first writing; later ones are written less often */
-#define LATER_NS UINT64_C(10000000000)
+#define FIRST_NS  UINT64_C(500000000)   /* from the first new sample to the first writing ... */
+#define LATER_NS  UINT64_C(10000000000) /* ... and twice as long each time, up to this */
 
 /* ---- The form ------------------------------------------------------------------------------------------------------
  * u32 magic, u32 version, u64 sum of all that follows; then the runs, pairs and ratios, each list with its length
@@ -68,10 +67,17 @@ static struct tsl_samples get_samples(struct tsl_reader *r)
     return samples;
 }
 
+/* A process that does less than the one before may be an exception: half of what is expected is kept. */
+static uint64_t past_of(const struct tsl_model_run *run)
+{
+    return run->spent_ns > run->past_ns / 2 ? run->spent_ns : run->past_ns / 2;
+}
+
 static void put_run(struct tsl_writer *w, const struct tsl_model_run *run)
 {
     tsl_write_u64(w, run->key.kernel);
     tsl_write_u64(w, run->key.class);
+    tsl_write_u64(w, run->spent_ns ? past_of(run) : run->past_ns);
     put_samples(w, &run->work);
     tsl_write_u8(w, (uint8_t)run->n_kinds);
     for (unsigned i = 0; i < run->n_kinds; i++) {
@@ -89,6 +95,7 @@ static bool get_run(struct tsl_reader *r, struct tsl_model_run *run)
 {
     run->key.kernel = tsl_read_u64(r);
     run->key.class = tsl_read_u64(r);
+    run->past_ns = tsl_read_u64(r);
     run->work = get_samples(r);
     run->n_kinds = tsl_read_u8(r);
     if (run->n_kinds > TSL_MODEL_KINDS)
@@ -138,6 +145,7 @@ static void take_run_locked(struct tsl_model *model, const struct tsl_model_run 
     run = tsl_model_make_locked(model, read->key.kernel, read->key.class);
     if (!run)
         return;
+    run->past_ns = read->past_ns;
     run->work = read->work;
     run->n_kinds = read->n_kinds;
     memcpy(run->kinds, read->kinds, sizeof run->kinds);
@@ -169,7 +177,7 @@ static void get_ratio_locked(struct tsl_reader *r, struct tsl_model *model)
 /* The sum is right, so what is wrong is of another version of ours: what was read until then is as good as any. */
 static bool get_model_locked(struct tsl_reader *r, struct tsl_model *model)
 {
-    uint32_t n = tsl_read_count(r, 18);
+    uint32_t n = tsl_read_count(r, 26);
 
     for (uint32_t i = 0; i < n && !r->failed; i++) {
         struct tsl_model_run run = {0};
@@ -380,23 +388,49 @@ bool tsl_model_is_due(struct tsl_model *model, uint64_t now_ns)
     return due;
 }
 
-void tsl_model_keep(struct tsl_model *model, uint64_t now_ns)
+static void keep_locked(struct tsl_model *model, uint64_t now_ns)
 {
     bool news;
 
-    if (!model->folder)
-        return;
-    pthread_mutex_lock(&kept_lock);
     pthread_mutex_lock(&model->lock);
     news = model->n_new;
     model->n_new = 0;
-    model->due_ns = now_ns + LATER_NS;
+    model->wait_ns = model->wait_ns ? 2 * model->wait_ns : 2 * FIRST_NS;
+    model->wait_ns = model->wait_ns < LATER_NS ? model->wait_ns : LATER_NS;
+    model->due_ns = now_ns + model->wait_ns;
     pthread_mutex_unlock(&model->lock);
     if (news) {
         tsl_model_read(model, model->folder);
         if (!tsl_model_write(model, model->folder))
             tsl_log_once(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "what was learned can't be kept in %s", model->folder);
     }
+}
+
+void tsl_model_keep(struct tsl_model *model, uint64_t now_ns)
+{
+    if (!model->folder)
+        return;
+    pthread_mutex_lock(&kept_lock);
+    keep_locked(model, now_ns);
+    pthread_mutex_unlock(&kept_lock);
+}
+
+/* Does no thread have the lock? The one that ends the process may have been interrupted under it. */
+static bool is_free(pthread_mutex_t *lock)
+{
+    bool is = pthread_mutex_trylock(lock) == 0;
+
+    if (is)
+        pthread_mutex_unlock(lock);
+    return is;
+}
+
+void tsl_model_keep_at_exit(void)
+{
+    if (pthread_mutex_trylock(&kept_lock))
+        return;
+    if (kept && kept->folder && is_free(&kept->lock))
+        keep_locked(kept, 0);
     pthread_mutex_unlock(&kept_lock);
 }
 

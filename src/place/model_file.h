@@ -1,5 +1,5 @@
 /*
- * Models on disk: one file, "models-1", in the cache folder, shared by the user's processes. Versioned by its name and
+ * Models on disk: one file, "models-2", in the cache folder, shared by the user's processes. Versioned by its name and
  * first bytes; written aside and renamed into place; safe to delete or to damage at any time, and then learned anew.
  */
 #ifndef TSL_PLACE_MODEL_FILE_H
@@ -18,6 +18,9 @@ bool tsl_model_is_due(struct tsl_model *model, uint64_t now_ns);
 /* Writes it, with what other processes wrote meanwhile; only logs failure. Nothing where nothing is new or the model
  * isn't kept. Blocks on the disk: under no lock of the core. */
 void tsl_model_keep(struct tsl_model *model, uint64_t now_ns);
+
+/* The process ends: the same for its model, if nobody is at it. Blocks on the disk. */
+void tsl_model_keep_at_exit(void);
 
 /* Reads the file into the model, where that doesn't know better; false: there is none, or it is damaged or not to be
  * trusted. Writes it. For tsl_model_keep and tests. */

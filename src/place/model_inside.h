@@ -39,6 +39,9 @@ struct tsl_model_run {
     unsigned n_kinds;
     struct tsl_slowness kinds[TSL_MODEL_KINDS];
     uint64_t used; /* tick of the last use */
+    /* What all launches of the kernel took together, of size class TSL_MODEL_ANY alone. */
+    uint64_t past_ns;  /* in processes before this one */
+    uint64_t spent_ns; /* in this one */
     UT_hash_handle hh;
 };
 
@@ -71,9 +74,10 @@ struct tsl_model {
     unsigned n_pairs, n_ratios;
     struct tsl_model_pair *pairs[TSL_MODEL_PAIRS];
     struct tsl_model_ratio ratios[TSL_MODEL_PAIRS];
-    char *folder;    /* where it is kept; NULL: nowhere. Set once */
-    unsigned n_new;  /* samples since it was written */
-    uint64_t due_ns; /* when it is to be written; 0: not known yet */
+    char *folder;     /* where it is kept; NULL: nowhere. Set once */
+    unsigned n_new;   /* samples since it was written */
+    uint64_t due_ns;  /* when it is to be written; 0: not known yet */
+    uint64_t wait_ns; /* from the last writing to that; 0: none was yet */
 };
 
 /* Without making: NULL. */

@@ -33,6 +33,7 @@
 #define PAUSE         64  /* launches, at first */
 #define MOST_PAUSE    (1u << 20)
 #define MOST_DOUBT    64    /* times what they cost: moves are never dearer */
+#define FORESIGHT     2     /* times what moves cost an earlier run of the program must promise to gain by them */
 #define FIRST_USE_NS  1.5e7 /* of a member: code is loaded and memory is taken */
 #define FULL_NS       2e6   /* ... if it doesn't take as long */
 #define MEASURE_PART  0.05  /* of what cut launches took, to measure whole ones */
@@ -197,15 +198,24 @@ void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct
 
 /* ---- Does it pay? ------------------------------------------------------------------------------------------------ */
 
-/* Only the moves are against it. They are made when what was lost without them has added up to what they cost. */
-static bool regrets(struct tsl_placer *placer, const struct tsl_ask *ask, double loss_ns, double move_ns)
+/* What the kernel's launches would lose, if the program goes on as an earlier run of it did. */
+static double ahead_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts,
+                       double loss_ns)
+{
+    return tsl_placer_ahead_ns(placer, ask->kernel) * fmin(loss_ns / parts->whole_run_ns, 1);
+}
+
+/* Only the moves are against it. They are made when what was lost without them has added up to what they cost, or when
+ * much more is known to be lost. */
+static bool regrets(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, double loss_ns,
+                    double move_ns)
 {
     double doubt = fmax(placer->cut_doubt, 1);
 
     if (loss_ns <= 0)
         return false;
     placer->cut_regret_ns += ask->again ? 0 : loss_ns * asked_of(placer, ask->kernel)->n_stand;
-    if (placer->cut_regret_ns < move_ns * doubt)
+    if (placer->cut_regret_ns < move_ns * doubt && ahead_ns(placer, ask, parts, loss_ns) < move_ns * doubt * FORESIGHT)
         return false;
     placer->cut_regret_ns = 0;
     placer->cut_doubt = fmin(doubt * 2, MOST_DOUBT);
@@ -264,7 +274,7 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
             tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "... member %u: %.4f of it%s", i, parts->of[i],
                     tsl_members_has(parts->tried, i) ? ", as a try" : "");
     if (cut_ns + move_ns >= parts->whole_ns)
-        return *prepaid = regrets(placer, ask, parts->whole_ns - cut_ns, move_ns);
+        return *prepaid = regrets(placer, ask, parts, parts->whole_ns - cut_ns, move_ns);
     placer->cut_doubt /= 2;
     return true;
 }

@@ -131,6 +131,11 @@ bool tsl_placer_learns(const struct tsl_placer *placer)
     return placer->model != NULL;
 }
 
+double tsl_placer_ahead_ns(const struct tsl_placer *placer, uint64_t kernel)
+{
+    return placer->model ? tsl_model_ahead_ns(placer->model, kernel) : 0;
+}
+
 #define MUCH_FASTER 2.0
 
 int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among)
@@ -172,6 +177,15 @@ void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, str
         tsl_auto_book(placer, &narrowed, placement);
 }
 
+/* What the launch took for which nobody will care should it be small: neither cuts nor further members pay for it. */
+static void note_spent(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended)
+{
+    double ns = ended->ran_ns ? (double)ended->ran_ns : placement->known ? placement->run_ns : 0;
+
+    if (placement->part || ns >= TSL_COUNTS_FROM_NS)
+        tsl_model_spent(placer->model, ended->kernel, ns);
+}
+
 void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement, const struct tsl_ended *ended)
 {
     if (!placement->placed)
@@ -183,6 +197,7 @@ void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement,
     if (!placer->model)
         return;
     tsl_auto_done(placer, placement, ended);
+    note_spent(placer, placement, ended);
     if (ended->ran_ns)
         tsl_model_ran(placer->model, placer->kind[placement->member], ended->kernel, ended->size,
                       (double)ended->ran_ns);

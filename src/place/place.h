@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Shorter launches are neither cut nor worth another member. */
+#define TSL_COUNTS_FROM_NS 5e4
+
 struct tsl_model;
 struct tsl_placer;
 struct tsl_settings;
@@ -77,6 +80,9 @@ void tsl_placer_destroy(struct tsl_placer *placer); /* NULL allowed */
 
 /* Does the policy look at times (move_ns, ready_ns)? Else these need not be found out. */
 bool tsl_placer_learns(const struct tsl_placer *placer);
+
+/* How much longer launches of the kernel will take together in this process, judged by an earlier one; 0: not known. */
+double tsl_placer_ahead_ns(const struct tsl_placer *placer, uint64_t kernel);
 
 /* Which of these members kernels of which nothing is known will be given: one much faster than the others, by what they
  * say of themselves. -1: there is none such. */

@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static int make_folder(void **state)
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/tesela-models-%d-XXXXXX", (int)getpid());
     assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/models-1", folder);
+    snprintf(file, sizeof file, "%s/models-2", folder);
     return 0;
 }
 
@@ -96,6 +97,55 @@ static void test_processes_share(void **state)
     tsl_model_forget();
     tsl_model_unref(other);
     tsl_model_unref(third);
+}
+
+/* How much longer launches will take in a process that begins with what others wrote. */
+static double ahead_after(double ns)
+{
+    struct tsl_model *model = tsl_model_create();
+    double ahead_ns;
+
+    tsl_model_read(model, folder);
+    ahead_ns = tsl_model_ahead_ns(model, 1);
+    tsl_model_spent(model, 1, ns / 2);
+    tsl_model_spent(model, 1, ns / 2);
+    assert_true(tsl_model_ahead_ns(model, 1) == (isfinite(ns) ? fmax(ahead_ns - ns, 0) : ahead_ns));
+    assert_true(tsl_model_write(model, folder));
+    assert_true(tsl_model_write(model, folder)); /* in the midst of it, and at its end */
+    tsl_model_unref(model);
+    return ahead_ns;
+}
+
+/* Another run is expected to do as much; one that does less may be an exception. */
+static void test_what_is_ahead(void **state)
+{
+    (void)state;
+    assert_true(ahead_after(1e9) == 0);
+    assert_true(ahead_after(3e8) == 1e9);
+    assert_true(ahead_after(9e8) == 5e8);
+    assert_true(ahead_after(0) == 9e8);
+    assert_true(ahead_after(INFINITY) == 9e8);
+    assert_true(ahead_after(NAN) == 9e8);
+    assert_true(ahead_after(4e9) == 9e8);
+    assert_true(ahead_after(0) == 4e9);
+}
+
+/* A process that ends without releasing anything. */
+static void test_kept_at_exit(void **state)
+{
+    struct tsl_model *ours = tsl_model_kept(folder), *next = tsl_model_create();
+
+    (void)state;
+    tsl_model_keep_at_exit(); /* nothing new */
+    assert_false(tsl_model_read(next, folder));
+    tsl_model_ran(ours, 5, 1, 1024, 1e6);
+    tsl_model_keep_at_exit();
+    assert_true(tsl_model_read(next, folder));
+    assert_true(tsl_model_run(next, 5, 1, 1024).ns > 0);
+    tsl_model_unref(ours);
+    tsl_model_forget();
+    tsl_model_keep_at_exit(); /* nothing at all */
+    tsl_model_unref(next);
 }
 
 static void flip(long at)
@@ -217,6 +267,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_comes_back, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_processes_share, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_what_is_ahead, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_kept_at_exit, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_absurd_times, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_many_tries, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_damage, make_folder, remove_folder),

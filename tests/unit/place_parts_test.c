@@ -1,9 +1,11 @@
 /* Parts of launches that are cut: how large they are, whether they pay, and what is learned of cuts. */
 #include "place/internal.h"
 
+#include "place/model_file.h"
 #include "test.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define N      4
@@ -451,6 +453,32 @@ static void test_moves_by_regret(void **state)
     assert_no_gain(KERNEL, &parts);
 }
 
+/* An earlier run of the program took so long that the moves will be paid for. */
+static void test_moves_by_foresight(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    for (unsigned enough = 0; enough < 2; enough++) {
+        struct tsl_model *before = tsl_model_create();
+        struct tsl_writer kept = {0};
+
+        begin_alike(2);
+        tsl_model_spent(before, KERNEL, enough ? 2e8 : 1e8); /* of which a cut would gain somewhat less than half */
+        tsl_model_encode(before, &kept);
+        assert_true(tsl_model_decode(placer->model, kept.data, kept.size));
+        free(kept.data);
+        tsl_model_unref(before);
+        learn(0, KERNEL, 1e7);
+        all[1].move_ns = 4e7;
+        if (enough)
+            assert_cut(KERNEL, &parts);
+        else
+            assert_no_gain(KERNEL, &parts);
+        end(NULL);
+    }
+}
+
 /* Data that are elsewhere before each launch: they move ever more rarely. */
 static void test_moves_in_vain(void **state)
 {
@@ -889,6 +917,7 @@ int main(void)
         cmocka_unit_test_teardown(test_only_alike, end),
         cmocka_unit_test_teardown(test_moves_at_once, end),
         cmocka_unit_test_teardown(test_moves_by_regret, end),
+        cmocka_unit_test(test_moves_by_foresight),
         cmocka_unit_test_teardown(test_moves_in_vain, end),
         cmocka_unit_test_teardown(test_asked_again, end),
         cmocka_unit_test_teardown(test_no_regret, end),

@@ -10,11 +10,15 @@
 #include "core_end.h"
 #include "footprint_bed.h"
 #include "graph/graph.h"
+#include "graph/state.h"
 #include "members/ready.h"
 #include "object/context.h"
+#include "place/internal.h"
+#include "place/model_file.h"
 #include "program/launch.h"
 #include "test.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #define MS      UINT64_C(1000000)
@@ -264,6 +268,51 @@ static void test_small_launches_open_nothing(void **state)
     end_program();
 }
 
+/* An earlier run of the program wrote that the kernel's launches take so long. */
+static void know_of(double ns)
+{
+    struct tsl_model *before = tsl_model_create();
+    struct tsl_writer kept = {0};
+
+    tsl_model_spent(before, kernel->place_key, ns);
+    tsl_model_encode(before, &kept);
+    assert_true(tsl_model_decode(context->graph->placer->model, kept.data, kept.size));
+    free(kept.data);
+    tsl_model_unref(before);
+}
+
+static void make_kernel_again(void)
+{
+    tsl_object_release(&kernel->object);
+    assert_int_equal(tsl_kernel_create(program, "fill", &kernel), CL_SUCCESS);
+    tsl_graph_expect(kernel);
+}
+
+static void test_an_earlier_run_opens_others(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(3, 30 * MS);
+
+    (void)state;
+    begin_fake(&setup);
+    begin_program();
+    know_of(100 * MS); /* 2 * 2 * 30 would do */
+    make_kernel_again();
+    sleep_ms(60);
+    assert_int_equal(prepared(1) + prepared(2), 0);
+    know_of(1000 * MS);
+    make_kernel_again();
+    assert_int_equal(prepared(1) + prepared(2), 0); /* What is known by now stays. */
+    end_program();
+    begin_fake(&setup);
+    begin_program();
+    know_of(1000 * MS);
+    make_kernel_again();
+    for (unsigned i = 0; i < 200 && !(is_ready(1) && is_ready(2)); i++)
+        sleep_ms(10);
+    assert_true(is_ready(1) && is_ready(2));
+    end_program();
+}
+
 static void test_one_that_fails_is_left_out(void **state)
 {
     struct tsl_fake_setup setup = setup_of(3, 10 * MS);
@@ -452,6 +501,7 @@ static int run_auto(void)
         cmocka_unit_test(test_others_join),
         cmocka_unit_test(test_a_long_queue_is_shared),
         cmocka_unit_test(test_small_launches_open_nothing),
+        cmocka_unit_test(test_an_earlier_run_opens_others),
         cmocka_unit_test(test_one_that_fails_is_left_out),
         cmocka_unit_test(test_the_next_is_taken_if_the_first_fails),
         cmocka_unit_test(test_without_any_there_is_no_context),
