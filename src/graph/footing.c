@@ -106,7 +106,7 @@ static void all_of(const struct tsl_buffer *buffer, struct tsl_footing_ranges *r
     add(ranges, buffer->offset, buffer->offset + buffer->size);
 }
 
-/* Are the set's rows claimed one by one? Else from the first to the last byte. */
+/* Are the set's rows claimed one by one? Else each box is from its first to its last byte. */
 static bool is_by_rows(const struct tsl_byte_set *set)
 {
     uint64_t n = 0, size = 0;
@@ -129,18 +129,47 @@ static void add_rows(struct tsl_footing_ranges *ranges, const struct tsl_byte_bo
         }
 }
 
+/* Joins the two that are nearest to each other. In ascending order, more than one. */
+static unsigned join_nearest(struct tsl_range *ranges, unsigned n)
+{
+    unsigned best = 1;
+    for (unsigned i = 2; i < n; i++)
+        if (ranges[i].begin - ranges[i - 1].end < ranges[best].begin - ranges[best - 1].end)
+            best = i;
+    ranges[best - 1].end = ranges[best].end;
+    memmove(&ranges[best], &ranges[best + 1], (n - best - 1) * sizeof(*ranges));
+    return n - 1;
+}
+
+/* Each box from its first to its last byte: what lies between boxes, the rows between a row that all work-items read
+ * and a share's own say, stays out. */
+static void add_hulls(struct tsl_footing_ranges *ranges, const struct tsl_byte_set *set,
+                      const struct tsl_buffer *buffer)
+{
+    struct tsl_range hulls[TSL_MAX_BYTE_BOXES];
+    unsigned n = 0;
+    for (unsigned i = 0; i < set->n; i++) {
+        const struct tsl_byte_set one = {.n = 1, .boxes = {set->boxes[i]}};
+        n += tsl_byte_set_hull(&one, buffer->size, &hulls[n].begin, &hulls[n].end);
+    }
+    n = tsl_runs_tidy(hulls, n);
+    while (n > 1 && n > tsl_runs_most)
+        n = join_nearest(hulls, n);
+    for (unsigned i = 0; i < n; i++)
+        add(ranges, buffer->offset + hulls[i].begin, buffer->offset + hulls[i].end);
+}
+
 static void ranges_of(const struct tsl_byte_set *set, const struct tsl_buffer *buffer,
                       struct tsl_footing_ranges *ranges)
 {
-    uint64_t begin, end;
     ranges->n = 0;
     if (set->unknown)
         add(ranges, buffer->offset, buffer->offset + buffer->size);
     else if (is_by_rows(set))
         for (unsigned i = 0; i < set->n; i++)
             add_rows(ranges, &set->boxes[i], buffer->offset);
-    else if (tsl_byte_set_hull(set, buffer->size, &begin, &end))
-        add(ranges, buffer->offset + begin, buffer->offset + end);
+    else
+        add_hulls(ranges, set, buffer);
 }
 
 /* Does one row of the box hold all of [begin, end)? */

@@ -2,9 +2,10 @@
  * What a share of a launch touches of its arguments, in ranges that the directory and the host map know: the kernel's
  * footprint (footprint/evaluate.h) for the share's window and scalars, or all of an argument where that isn't known.
  *
- * A set of a few rows, or of some more large ones, is claimed row by row. Of a set with many rows the range from its
- * first to its last byte is claimed, so that a launch cuts no directory into more than TSL_FOOTING_MAX_RANGES ranges an
- * argument and direction; such a write may leave bytes of the range as they were, so the old bytes are fetched.
+ * A set of a few rows, or of some more large ones, is claimed row by row. Of a set with many rows each box is claimed
+ * from its first to its last byte, and near ones as one, so that a launch cuts no directory into more than
+ * TSL_FOOTING_MAX_RANGES ranges an argument and direction; such a write may leave bytes of the range as they were, so
+ * the old bytes are fetched.
  */
 #ifndef TSL_GRAPH_FOOTING_H
 #define TSL_GRAPH_FOOTING_H

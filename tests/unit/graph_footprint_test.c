@@ -100,13 +100,16 @@ static void name_kernel(const char *name, tsl_fake_body_fn *body, unsigned role,
 }
 
 /* fill: surely; update: reads, too; maybe: it may; look: reads; unknown: as fill, without footprint; box: as update, in
- * rows. */
+ * rows; below: reads rows and, for each of these, the first row. */
 static void name_kernels(void)
 {
-    static struct bed beds[5];
+    static struct bed beds[6];
 
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < 6; i++)
         bed_begin(&beds[i], 2);
+    access_box(&beds[5], TSL_ACCESS_READ);
+    bed_access(&beds[5], 0, TSL_ACCESS_READ, 1, bed_leaf(&beds[5], TSL_NODE_GLOBAL_ID, 0));
+    name_kernel("below", look_body, TSL_MAY_READ, &(struct tsl_fake_traits){.footprint = &beds[5].footprint});
     access_box(&beds[4], TSL_ACCESS_READ);
     access_box(&beds[4], TSL_ACCESS_WRITE);
     name_kernel("box", box_body, TSL_MAY_READ | TSL_MAY_WRITE,
@@ -135,7 +138,7 @@ static void begin_with(unsigned n_members, unsigned n_queues, size_t size)
 {
     static const struct tsl_fake_member member = {.item_ns = 1000, .gates = true, .side_by_side = true};
     static const char *const text = "kernel fill a,s\nkernel update a,s\nkernel maybe a,s\nkernel look a,s\n"
-                                    "kernel unknown a,s\nkernel box a,s\n";
+                                    "kernel unknown a,s\nkernel box a,s\nkernel below a,s\n";
 
     name_kernels();
     timed_begin(&t, (struct tsl_fake_member[]){member, member}, n_members, text, 0);
@@ -477,6 +480,22 @@ static void test_read_half(void **state)
     assert_moved(HALF, 0);
 }
 
+/* Rows too many to be claimed one by one, and another far above them: what lies between stays where it is. */
+static void test_rows_and_one_above(void **state)
+{
+    static const struct slice rows = {20 * SIDE, 0, SIDE};
+    struct tsl_kernel *below;
+
+    (void)state;
+    begin_with(2, 1, SIDE * SIDE);
+    below = make_kernel("below");
+    launch_rows(0, below, 0, &rows, 16, 24);
+    assert_moved(16 + 23 * SIDE + 16, 0);
+    launch_rows(0, below, 0, &rows, 16, 24);
+    assert_moved(0, 0);
+    tsl_object_release(&below->object);
+}
+
 static void test_maybe(void **state)
 {
     (void)state;
@@ -560,6 +579,7 @@ int main(void)
         cmocka_unit_test_teardown(test_columns_without_matrix, end),
         cmocka_unit_test_teardown(test_overwritten, end),
         cmocka_unit_test_teardown(test_read_half, end),
+        cmocka_unit_test_teardown(test_rows_and_one_above, end),
         cmocka_unit_test_teardown(test_maybe, end),
         cmocka_unit_test(test_failed_beside),
         cmocka_unit_test(test_refused_in_place),
