@@ -84,7 +84,9 @@ struct tsl_placer {
                                               make them one, as measured */
     double ledger_ns;                      /* auto: what cuts gained, less the moves between members, of late */
     unsigned n_cuts;                       /* auto: launches that were cut since the last pause */
-    unsigned paused, pause;                /* auto: so many launches more run whole; how many the last time */
+    unsigned paused;                       /* auto: so many launches more run whole */
+    double pause_ns;                       /* auto: ... and so long they took the last time, estimated; 0: never */
+    double whole_ns;                       /* auto: what the last launch that might be cut takes whole */
     unsigned n_uncut;                      /* auto: launches that were left whole though they could be cut */
 };
 

@@ -30,7 +30,8 @@
 #define OVERDRAWN_NS  2e7 /* what cuts may lose before nothing is cut for a while */
 #define LATENCY_NS    6e4 /* by so much later what waits for moves between members starts, before that was measured */
 #define JOINTS_LONGER 2   /* times as long as expected do copies of shares take, before that was measured */
-#define PAUSE         64  /* launches, at first */
+#define PAUSE_NS      4e8 /* that while at first: what is lost in between is a twentieth of it */
+#define LEAST_PAUSE   64  /* launches */
 #define MOST_PAUSE    (1u << 20)
 #define MOST_DOUBT    64    /* times what they cost: moves are never dearer */
 #define FORESIGHT     2     /* times what moves cost an earlier run of the program must promise to gain by them */
@@ -151,12 +152,11 @@ static void book(struct tsl_placer *placer, double ns)
     if (placer->ledger_ns > -OVERDRAWN_NS)
         return;
     placer->ledger_ns = 0;
-    placer->pause = placer->pause ? placer->pause * 2 : PAUSE;
-    placer->pause = placer->pause < MOST_PAUSE ? placer->pause : MOST_PAUSE;
-    placer->paused = placer->pause;
+    placer->pause_ns = placer->pause_ns > 0 ? placer->pause_ns * 2 : PAUSE_NS;
+    placer->paused = (unsigned)fmin(fmax(placer->pause_ns / fmax(placer->whole_ns, 1), LEAST_PAUSE), MOST_PAUSE);
     placer->n_cuts = 0;
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "cuts cost more than they gain: the next %u launches run whole",
-            placer->pause);
+            placer->paused);
 }
 
 void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member)
@@ -206,7 +206,7 @@ static double ahead_ns(const struct tsl_placer *placer, const struct tsl_ask *as
 }
 
 /* Only the moves are against it. They are made when what was lost without them has added up to what they cost, or when
- * much more is known to be lost. */
+ * much more is known to be lost; unless moves that were made in that hope were soon to be made again. */
 static bool regrets(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, double loss_ns,
                     double move_ns)
 {
@@ -215,7 +215,8 @@ static bool regrets(struct tsl_placer *placer, const struct tsl_ask *ask, const 
     if (loss_ns <= 0)
         return false;
     placer->cut_regret_ns += ask->again ? 0 : loss_ns * asked_of(placer, ask->kernel)->n_stand;
-    if (placer->cut_regret_ns < move_ns * doubt && ahead_ns(placer, ask, parts, loss_ns) < move_ns * doubt * FORESIGHT)
+    bool foreseen = doubt <= 1 && ahead_ns(placer, ask, parts, loss_ns) >= move_ns * FORESIGHT;
+    if (placer->cut_regret_ns < move_ns * doubt && !foreseen)
         return false;
     placer->cut_regret_ns = 0;
     placer->cut_doubt = fmin(doubt * 2, MOST_DOUBT);
@@ -265,6 +266,7 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
     if (!parts->known)
         return move_ns <= parts->whole_move_ns + FIRST_CUT_NS;
     double cut_ns = start + (busy_ns(placer, parts) + joints_ns(placer, parts)) * MARGIN + cost_ns(placer);
+    placer->whole_ns = parts->whole_run_ns;
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG,
             "cut %.0f µs (parts %.0f, copies %.0f, cost %.0f) and moves %.0f, whole %.0f with moves %.0f", cut_ns / 1e3,
             parts->run_ns / 1e3, joints_ns(placer, parts) / 1e3, cost_ns(placer) / 1e3, move_ns / 1e3,
