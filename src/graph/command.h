@@ -77,7 +77,9 @@ struct tsl_command {
     struct tsl_op **ends; /* then: operations behind the shares whose ends are the command's (owned references); heap */
     uint8_t whole_why;    /* of a launch: enum tsl_whole_why (share.h) */
     uint8_t cut_why;      /* ... and enum tsl_cut_why (footprint/cut.h): what forbade the rung `exact`, if that did */
-    tsl_members spread_over; /* of a launch that is cut in a domain: what it writes is spread over these (cut.h) */
+    tsl_members spread_over; /* of a launch that is cut in a domain: over these the memory is spread (cut.h) ... */
+    uint64_t spread;         /* ... of these arguments (bits) */
+    bool changes_by_turns;   /* ... which atomic operations change, whose order any run has another of */
     tsl_members members;     /* of a kernel: those that can take the launch */
     bool out_of_core;        /* a launch whose buffers no member holds: it runs window by window (out_of_core.h) */
     bool unchained;          /* ... by itself: it was found not to pay to chain it (chain.h) */

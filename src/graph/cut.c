@@ -194,6 +194,8 @@ static bool make_shares(struct tsl_cut *cut, const struct tsl_candidate *candida
         return refuse(cut, TSL_CUT_NO_MEMORY);
     c->more = more;
     c->spread_over = cut->spread_over;
+    c->spread = cut->spread;
+    c->changes_by_turns = cut->changes_by_turns;
     c->rung = cut->rung;
     c->joints = cut->joints;
     cut->joints = NULL;
@@ -245,10 +247,13 @@ static enum tsl_rung find_rung(struct tsl_cut *cut, struct tsl_parts *parts)
     bool exact = tsl_cut_exactly(cut, parts);
     if (exact && (asked == TSL_RUNG_WHOLE || asked == TSL_RUNG_EXACT))
         return TSL_RUNG_EXACT;
-    if ((asked == TSL_RUNG_WHOLE || asked == TSL_RUNG_DOMAIN) && tsl_cut_in_domain(cut, parts))
+    bool domain = asked == TSL_RUNG_WHOLE || asked == TSL_RUNG_DOMAIN, first = cut->command->graph->spreads;
+    if (domain && first && tsl_cut_in_domain(cut, parts))
         return TSL_RUNG_DOMAIN;
-    if (asked == TSL_RUNG_EXACT || asked == TSL_RUNG_DOMAIN || !tsl_cut_by_joints(cut, parts))
+    if (asked == TSL_RUNG_EXACT || asked == TSL_RUNG_DOMAIN)
         return TSL_RUNG_WHOLE;
+    if (!tsl_cut_by_joints(cut, parts))
+        return domain && !first && tsl_cut_in_domain(cut, parts) ? TSL_RUNG_DOMAIN : TSL_RUNG_WHOLE;
     enum tsl_rung found = TSL_RUNG_MERGE;
     for (unsigned j = 0; j < cut->joints->n; j++)
         found = cut->joints->list[j].reduce ? TSL_RUNG_REDUCE : found;
@@ -264,6 +269,7 @@ static void begin(struct tsl_cut *cut, struct tsl_command *c, const struct tsl_a
     cut->footprint = NULL;
     cut->window = c->share.window;
     cut->spread_over = TSL_MEMBERS_NONE;
+    cut->changes_by_turns = false;
     cut->rung = TSL_RUNG_WHOLE;
     cut->joints = NULL;
     memset(cut->ends, 0, sizeof(cut->ends));

@@ -1,15 +1,24 @@
-/* The rung `domain`: shares write anywhere in memory that is spread over their members. */
+/*
+ * The rung `domain`: shares write anywhere in memory that is spread over their members, and change it by atomic
+ * operations. That memory is as little as possible (cut_apart.h); the rest is cut exactly.
+ *
+ * Unless the settings ask for it the rung comes last, and for a few small objects alone: counters, flags and lists of
+ * what was found. What large ones cost, half of which the members reach through their links, isn't known.
+ */
 #include "base/sets.h"
 #include "base/settings.h"
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/cut.h"
+#include "graph/cut_apart.h"
 #include "graph/cut_inside.h"
 #include "graph/data.h"
 #include "graph/spread_make.h"
 #include "graph/state.h"
 #include "object/buffer.h"
 #include "program/program.h"
+
+#define MOST_SPREAD (UINT64_C(1) << 20) /* bytes, unless the settings ask for the rung */
 
 /* The members with parts that are of one domain with this one, and what their parts come to. */
 static tsl_members domain_of(const struct tsl_cut *cut, const struct tsl_parts *parts, unsigned member, double *part)
@@ -46,73 +55,104 @@ static tsl_members keep_domain(const struct tsl_cut *cut, struct tsl_parts *part
     return best;
 }
 
-/* May all that the launch writes be spread over these members? */
-static bool may_spread(const struct tsl_cut *cut, tsl_members members)
+/* ---- What is spread ---------------------------------------------------------------------------------------------- */
+
+static bool is_first_of(const struct tsl_cut_apart *apart, uint32_t i)
 {
-    const struct tsl_command *c = cut->command;
-    for (cl_uint i = 0; i < cut->footprint->n_arguments; i++)
-        if (cut->memories[i].root && cut->memories[i].may_write &&
-            !tsl_spread_may(c->graph, tsl_data_of(c->args->args[i].buffer), members))
+    const void *root = apart->cut->memories[i].root;
+    if (!(apart->taken & UINT64_C(1) << i))
+        return false;
+    for (uint32_t k = 0; k < i; k++)
+        if (apart->cut->memories[k].root == root)
             return false;
     return true;
 }
 
-/* The outermost dimension with groups enough. */
-static unsigned outermost(const struct tsl_cut *cut, size_t n)
+/* May what was taken out be spread over these members? */
+static bool may_spread(const struct tsl_cut_apart *apart, tsl_members members)
 {
-    for (unsigned d = cut->window.work_dim; d-- > 0;)
-        if (tsl_cut_groups(&cut->window, d) >= n)
-            return d;
-    return 3;
+    const struct tsl_command *c = apart->cut->command;
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < apart->cut->footprint->n_arguments; i++) {
+        if (!is_first_of(apart, i))
+            continue;
+        struct tsl_data *data = tsl_data_of(c->args->args[i].buffer);
+        size += data->size;
+        if (!tsl_spread_may(c->graph, data, members))
+            return false;
+    }
+    return c->graph->spreads || size <= MOST_SPREAD;
 }
 
-static bool has_atomics(const struct tsl_cut *cut)
+static bool has_atomics(const struct tsl_cut_apart *apart)
 {
-    for (uint32_t i = 0; i < cut->footprint->n_accesses; i++)
-        if (cut->footprint->accesses[i].kind == TSL_ACCESS_ATOMIC &&
-            cut->memories[cut->footprint->accesses[i].argument].root)
+    const struct tsl_footprint *footprint = apart->cut->footprint;
+    for (uint32_t i = 0; i < footprint->n_accesses; i++)
+        if (footprint->accesses[i].kind == TSL_ACCESS_ATOMIC && apart->taken & UINT64_C(1)
+                                                                                   << footprint->accesses[i].argument)
             return true;
     return false;
 }
 
-bool tsl_cut_in_domain(struct tsl_cut *cut, struct tsl_parts *parts)
+static bool have_atomics(const struct tsl_graph *graph, tsl_members members)
 {
-    bool stores = cut->verdict.why == TSL_CUT_WRITES_UNKNOWN || cut->verdict.why == TSL_CUT_WRITES_MEET;
-    bool forced = tsl_settings()->split == TSL_SPLIT_ALWAYS_DOMAIN && !has_atomics(cut);
-    const struct tsl_graph *graph = cut->command->graph;
-    if ((!stores && !forced) || !graph->spreads || (!parts->known && !graph->cuts_always))
-        return false;
-    struct tsl_parts kept = *parts;
-    tsl_members members = keep_domain(cut, &kept);
-    cut->dimension = outermost(cut, tsl_members_count(members));
-    if (tsl_members_count(members) < 2 || cut->dimension == 3 || !may_spread(cut, members))
-        return false;
-    tsl_cut_make_windows(cut, &kept, 0);
-    if (cut->n < 2)
-        return false;
-    cut->spread_over = members;
-    *parts = kept;
+    for (unsigned i = 0; tsl_members_reach(members, i); i++)
+        if (tsl_members_has(members, i) && !graph->ports[i].member->caps.domain_atomics)
+            return false;
     return true;
 }
 
-static bool shares_may_write(struct tsl_command *c, cl_uint argument, const struct tsl_buffer *buffer)
+/* ---- The rung ---------------------------------------------------------------------------------------------------- */
+
+/* Finds the shares, and what must be spread for them. */
+static bool find(struct tsl_cut_apart *apart, struct tsl_cut *cut, const struct tsl_parts *parts, tsl_members members)
 {
-    unsigned access = 0;
-    for (unsigned s = 0; s <= c->n_more; s++)
-        access |=
-            tsl_footing_access(&c->kernel->parts[tsl_command_share(c, s)->placement.member].facts, argument, buffer);
-    return access & TSL_MAY_WRITE;
+    const struct tsl_graph *graph = cut->command->graph;
+    tsl_cut_apart_begin(apart, cut, 0);
+    if (tsl_settings()->split == TSL_SPLIT_ALWAYS_DOMAIN)
+        tsl_cut_apart_take_all(apart);
+    if (!tsl_cut_apart_dimension(apart))
+        return false;
+    tsl_cut_make_windows(cut, parts, 0);
+    return cut->n > 1 && tsl_cut_apart_shares(apart) && may_spread(apart, members) &&
+           (!has_atomics(apart) || have_atomics(graph, members));
+}
+
+/* Was a launch like this refused before? Then it is looked at ever more rarely. */
+static bool is_hopeless(const struct tsl_cut *cut)
+{
+    const struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    return !cut->command->graph->cuts_always && memo->no_domain && (memo->n_refused & (memo->n_refused - 1)) != 0;
+}
+
+bool tsl_cut_in_domain(struct tsl_cut *cut, struct tsl_parts *parts)
+{
+    const struct tsl_graph *graph = cut->command->graph;
+    const struct tsl_cut_verdict before = cut->verdict;
+    struct tsl_parts kept = *parts;
+    struct tsl_cut_apart apart;
+    if (is_hopeless(cut) || (!parts->known && !graph->cuts_always))
+        return false;
+    tsl_members members = keep_domain(cut, &kept);
+    if (tsl_members_count(members) < 2)
+        return false;
+    bool found = find(&apart, cut, &kept, members);
+    cut->command->kernel->cut.no_domain = !found;
+    cut->verdict = before;
+    if (!found)
+        return false;
+    cut->spread_over = members;
+    cut->spread = apart.taken;
+    cut->changes_by_turns = has_atomics(&apart);
+    *parts = kept;
+    return true;
 }
 
 cl_int tsl_cut_spread(struct tsl_command *c)
 {
     cl_int error = CL_SUCCESS;
-    if (tsl_members_is_empty(c->spread_over))
-        return CL_SUCCESS;
-    for (cl_uint i = 0; i < c->args->n && !error; i++) {
-        const struct tsl_buffer *b = c->args->args[i].buffer;
-        if (b && shares_may_write(c, i, b))
-            error = tsl_spread_make(c, tsl_data_of(b), c->spread_over);
-    }
+    for (cl_uint i = 0; i < c->args->n && !error && !tsl_members_is_empty(c->spread_over); i++)
+        if (i < TSL_FOOTING_MAX_ARGUMENTS && c->spread & UINT64_C(1) << i)
+            error = tsl_spread_make(c, tsl_data_of(c->args->args[i].buffer), c->spread_over);
     return error;
 }

@@ -46,6 +46,7 @@ static bool choose_dimension(struct tsl_cut *cut)
     memo->rims = remembered ? memo->rims : (struct tsl_rim_memo){0};
     memo->attempt = remembered ? memo->attempt : 0;
     memo->joint = remembered ? memo->joint : (struct tsl_joint_memo){TSL_JOINT_NOT_TRIED, 0, 3};
+    memo->no_domain &= remembered;
     memo->dimension = cut->dimension;
     memo->why = cut->verdict.why;
     return cut->dimension < 3;

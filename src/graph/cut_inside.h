@@ -31,6 +31,8 @@ struct tsl_cut {
     struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
     struct tsl_footing_values values;
     tsl_members spread_over;           /* by the rung `domain`; else none */
+    uint64_t spread;                   /* then: the arguments whose memory is spread over these (bits) */
+    bool changes_by_turns;             /* ... and some of it is changed by atomic operations */
     struct tsl_joints *joints;         /* by the rungs `merge` and `reduce`, heap; else NULL */
     uint64_t ends[TSL_CUT_MAX_SHARES]; /* where shares end, the empty ones, too, in groups from the window's first */
     unsigned n;                        /* shares that are not empty */

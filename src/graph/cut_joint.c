@@ -1,12 +1,13 @@
 /*
  * The rungs `merge` and `reduce`: which objects of a launch get copies, so that its shares can run at the same time.
  *
- * As few as possible: those that forbid an exact cut. Which these are is found one by one, as each verdict names one,
- * and remembered with the kernel for launches of the same shape.
+ * As few as possible: those that forbid an exact cut (cut_apart.h). Which these are is remembered with the kernel for
+ * launches of the same shape.
  */
 #include "base/settings.h"
 #include "graph/command.h"
 #include "graph/copies.h"
+#include "graph/cut_apart.h"
 #include "graph/cut_inside.h"
 #include "graph/state.h"
 #include "members/ready.h"
@@ -14,52 +15,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The launch without the memory that gets copies: the memories of that have no root. */
-struct search {
-    struct tsl_cut *cut;
-    struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
-    uint64_t joined; /* bits: arguments whose memory gets copies */
-};
-
-static void join(struct search *s, uint32_t argument)
-{
-    const void *root = s->cut->memories[argument].root;
-    for (uint32_t i = 0; i < s->cut->footprint->n_arguments; i++)
-        if (s->cut->memories[i].root == root) {
-            s->joined |= UINT64_C(1) << i;
-            s->memories[i].root = NULL;
-        }
-}
-
-/* The memory that the verdict complains of gets copies, if that may help. */
-static bool join_worst(struct search *s)
-{
-    const struct tsl_cut_verdict *verdict = &s->cut->verdict;
-    bool stores = verdict->why == TSL_CUT_WRITES_UNKNOWN || verdict->why == TSL_CUT_WRITES_MEET;
-    if ((!stores && verdict->why != TSL_CUT_ATOMICS) || verdict->argument == TSL_FOOTPRINT_NONE ||
-        !s->memories[verdict->argument].root)
-        return false;
-    join(s, verdict->argument);
-    return true;
-}
-
-static bool find_dimension(struct search *s)
-{
-    struct tsl_cut *cut = s->cut;
-    do
-        cut->dimension = tsl_cut_dimension(cut->footprint, &cut->window, cut->values.of, s->memories, &cut->verdict);
-    while (cut->dimension == 3 && join_worst(s));
-    return cut->dimension < 3;
-}
-
-/* "always:merge": all that is written, needed or not. */
-static void join_all(struct search *s)
-{
-    for (uint32_t i = 0; i < s->cut->footprint->n_arguments; i++)
-        if (s->memories[i].root && s->memories[i].may_write && !s->memories[i].image)
-            join(s, i);
-}
 
 /* ---- The joints -------------------------------------------------------------------------------------------------- */
 
@@ -81,7 +36,7 @@ static bool is_listed(const struct tsl_joints *joints, const void *root)
     return false;
 }
 
-static bool list_joints(const struct search *s)
+static bool list_joints(const struct tsl_cut_apart *s)
 {
     struct tsl_cut *cut = s->cut;
     const struct tsl_argument_touch *shares[TSL_CUT_MAX_SHARES];
@@ -90,7 +45,7 @@ static bool list_joints(const struct search *s)
         shares[i] = cut->touches + (size_t)i * cut->footprint->n_arguments;
     for (uint32_t i = 0; i < cut->footprint->n_arguments; i++) {
         const void *root = cut->memories[i].root;
-        if (!(s->joined & UINT64_C(1) << i) || is_listed(joints, root) || !is_written(cut, root))
+        if (!(s->taken & UINT64_C(1) << i) || is_listed(joints, root) || !is_written(cut, root))
             continue;
         if (joints->n == TSL_JOINTS_MAX)
             return false;
@@ -103,15 +58,12 @@ static bool list_joints(const struct search *s)
 }
 
 /* The windows are made: which memory do they need copies of? */
-static bool find_joints(struct search *s)
+static bool find_joints(struct tsl_cut_apart *s)
 {
     struct tsl_cut *cut = s->cut;
     unsigned shares[TSL_MAX_MEMBERS] = {0};
-    if (!tsl_cut_evaluate(cut))
+    if (!tsl_cut_apart_shares(s))
         return false;
-    while (!tsl_cut_is_apart(cut, s->memories))
-        if (!join_worst(s))
-            return false;
     free(cut->joints);
     cut->joints = calloc(1, sizeof(*cut->joints));
     if (!cut->joints)
@@ -140,36 +92,23 @@ static bool keep_members(const struct tsl_cut *cut, struct tsl_parts *parts)
     return tsl_members_count(members) * parts->n_windows > 1;
 }
 
-static void begin(struct search *s, struct tsl_cut *cut)
-{
-    const struct tsl_joint_memo *memo = &cut->command->kernel->cut.joint;
-    s->cut = cut;
-    s->joined = 0;
-    memcpy(s->memories, cut->memories, cut->footprint->n_arguments * sizeof(*s->memories));
-    if (memo->state != TSL_JOINT_WORKS)
-        return;
-    for (uint32_t i = 0; i < cut->footprint->n_arguments; i++)
-        if (memo->arguments & UINT64_C(1) << i && s->memories[i].root)
-            join(s, i);
-}
-
 static bool search(struct tsl_cut *cut, const struct tsl_parts *parts)
 {
     struct tsl_joint_memo *memo = &cut->command->kernel->cut.joint;
-    struct search s;
-    begin(&s, cut);
+    struct tsl_cut_apart s;
+    tsl_cut_apart_begin(&s, cut, memo->state == TSL_JOINT_WORKS ? memo->arguments : 0);
     if (tsl_settings()->split == TSL_SPLIT_ALWAYS_MERGE)
-        join_all(&s);
+        tsl_cut_apart_take_all(&s);
     if (memo->state == TSL_JOINT_WORKS)
         cut->dimension = memo->dimension;
-    else if (!find_dimension(&s))
+    else if (!tsl_cut_apart_dimension(&s))
         return false;
     tsl_cut_make_windows(cut, parts, 0);
     if (cut->n < 2)
         return tsl_cut_give_up(cut, TSL_CUT_TOO_FEW_GROUPS);
     if (!find_joints(&s))
         return false;
-    *memo = (struct tsl_joint_memo){TSL_JOINT_WORKS, s.joined, cut->dimension};
+    *memo = (struct tsl_joint_memo){TSL_JOINT_WORKS, s.taken, cut->dimension};
     return true;
 }
 

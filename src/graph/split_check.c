@@ -244,7 +244,7 @@ static cl_int begin(struct tsl_command *c, const tsl_dependences *order)
 
 void tsl_split_check_begin(struct tsl_command *c, const tsl_dependences *order)
 {
-    if (!c->graph->checks_cuts || (!c->n_more && !c->out_of_core))
+    if (!c->graph->checks_cuts || (!c->n_more && !c->out_of_core) || c->changes_by_turns)
         return;
     atomic_fetch_add(&n_cut, 1);
     if (begin(c, order) && c->split_check)

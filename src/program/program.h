@@ -255,6 +255,7 @@ struct tsl_cut_memo {
                                     the work for even */
     struct tsl_joint_memo joint; /* whether it could be cut with joints */
     unsigned n_refused;          /* launches since then that were not looked at */
+    bool no_domain;              /* the rung `domain` was refused, too */
     uint64_t small_size;         /* work-items; so large launches are much too small, when last looked at */
     unsigned n_small;            /* so many more of them need not be looked at */
     unsigned told;               /* why launches weren't cut, as far as that was logged: bits */

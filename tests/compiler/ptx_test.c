@@ -202,6 +202,21 @@ static void operations_without_order_have_no_fences(void **state)
     assert_int_equal(count_in(strict, "membar"), 2);
 }
 
+/* Memory that several GPUs change is changed whole: of system scope are all operations but those on a group's memory.
+ */
+static void operations_are_whole_for_all_gpus(void **state)
+{
+    static const char text[] =
+        "kernel void all(volatile global int *x, volatile local int *l, global atomic_int *z, global int *out) {\n"
+        "  out[0] = atomic_add(x, 3); atomic_xchg(x + 1, 4); out[1] = atomic_cmpxchg(x + 2, 1, 2);\n"
+        "  out[2] = atomic_inc(l); atomic_fetch_add_explicit(z, 1, memory_order_relaxed); }\n";
+
+    (void)state;
+    assert_int_equal(count_in(text, "\tatom.sys.") + count_in(text, "\tred.sys."), 4);
+    assert_int_equal(count_in(text, "\tatom.shared."), 1);
+    assert_int_equal(count_in(text, "\tatom.") + count_in(text, "\tred."), 5);
+}
+
 /* A table, an argument and one or the other, by helpers that take any; and a copy, whose function's name has address
  * spaces in it. */
 static const char constants[] = "constant int table[4] = {1, 2, 3, 4};\n"
@@ -660,6 +675,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_as_promised),
         cmocka_unit_test(operations_without_order_have_no_fences),
+        cmocka_unit_test(operations_are_whole_for_all_gpus),
         cmocka_unit_test(required_sizes_leave_room_for_last_groups),
         cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),
         cmocka_unit_test(tables_of_addresses_are_assembled),

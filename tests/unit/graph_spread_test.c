@@ -71,7 +71,7 @@ static void name_kernels(void)
     bed_access(&update, 0, TSL_ACCESS_READ, 1, bed_leaf(&update, TSL_NODE_GLOBAL_ID, 0));
     bed_access(&update, 0, TSL_ACCESS_WRITE, 1, bed_leaf(&update, TSL_NODE_GLOBAL_ID, 0));
     bed_begin(&count, 2);
-    bed_access(&count, 0, TSL_ACCESS_ATOMIC, 4, bed_constant(&count, 64, 0));
+    bed_access(&count, 0, TSL_ACCESS_ATOMIC, 1, bed_leaf(&count, TSL_NODE_GLOBAL_ID, 0));
     tsl_fake_kernel("scatter", scatter_body, 2, kinds, roles);
     tsl_fake_kernel_traits("scatter",
                            &(struct tsl_fake_traits){.footprint = &scatter.footprint, .touch = scatter_touch});
@@ -371,6 +371,21 @@ static void room_is_made_where_it_lacks(void **state)
     buffer = last;
 }
 
+/* Where the members' atomic operations on each other's memory are whole. */
+static void atomics_are_done_by_all(void **state)
+{
+    struct tsl_fake_member member = {
+        .item_ns = 1000, .gates = true, .side_by_side = true, .peer = true, .domain = 1, .domain_atomics = true};
+
+    (void)state;
+    begin_with((struct tsl_fake_member[]){member, member}, 2);
+    for (uint32_t i = 1; i < 4; i++)
+        launch("count", i);
+    assert_right();
+    assert_true(is_spread());
+    assert_int_equal(ran_on, 3);
+}
+
 static void atomics_run_whole(void **state)
 {
     (void)state;
@@ -429,6 +444,7 @@ int main(void)
         test(it_can_be_evicted),
         test(parts_go_by_memory),
         test(room_is_made_where_it_lacks),
+        test(atomics_are_done_by_all),
         test(atomics_run_whole),
         test(without_a_domain_it_runs_whole),
         test(a_share_fails),

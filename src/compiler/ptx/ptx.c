@@ -433,6 +433,57 @@ static LLVMModuleRef without_constants(LLVMModuleRef module, FILE *log)
 
 /* ---- Output ------------------------------------------------------------------------------------------------------ */
 
+/* Is it an atomic operation on other memory than a group's own? Returns where its name ends; NULL: it isn't. */
+static const char *name_of_atomic(const char *line, size_t left)
+{
+    static const char *const names[] = {"\tatom.", "\tred."};
+
+    for (unsigned i = 0; i < 2; i++) {
+        size_t n = strlen(names[i]);
+
+        if (left > n + sizeof("shared") && !strncmp(line, names[i], n) && strncmp(line + n, "shared", 6) != 0)
+            return line + n;
+    }
+    return NULL;
+}
+
+/* Of memory that several GPUs change at the same time (the rung `domain`) each atomic operation must be whole for all
+ * of them: of system scope. LLVM's back end writes none, which means one GPU. In a GPU's own memory either takes as
+ * long. */
+static void widen_atomics(const char *from, size_t size, struct kc_bytes *text)
+{
+    static const char scope[] = "sys.";
+    const char *end = from + size;
+    char *to = text->data;
+
+    while (from < end) {
+        const char *stop = memchr(from, '\n', (size_t)(end - from)), *name;
+
+        stop = stop ? stop + 1 : end;
+        if ((name = name_of_atomic(from, (size_t)(end - from)))) {
+            to = mempcpy(to, from, (size_t)(name - from));
+            to = mempcpy(to, scope, sizeof(scope) - 1);
+            from = name;
+        }
+        to = mempcpy(to, from, (size_t)(stop - from));
+        from = stop;
+    }
+    text->size = (size_t)(to - (char *)text->data);
+}
+
+/* Each line that changes has more bytes than are added to it. */
+#define MOST_WIDER 2
+
+/* Processors before sm_60 know no scopes, and share no memory. */
+static bool has_scopes(const struct kc_cpu_request *request)
+{
+    char *processor = LLVMGetTargetMachineCPU(request->target->machine);
+    bool has = strcmp(processor, "sm_50") != 0;
+
+    LLVMDisposeMessage(processor);
+    return has;
+}
+
 static bool emit_module(const struct kc_cpu_request *request, LLVMModuleRef module, struct kc_bytes *text, FILE *log)
 {
     LLVMMemoryBufferRef code;
@@ -443,11 +494,14 @@ static bool emit_module(const struct kc_cpu_request *request, LLVMModuleRef modu
         LLVMDisposeMessage(why);
         return false;
     }
+    text->data = malloc(LLVMGetBufferSize(code) * MOST_WIDER);
     text->size = LLVMGetBufferSize(code);
-    text->data = malloc(text->size);
-    memcpy(text->data, LLVMGetBufferStart(code), text->size);
+    if (text->data && has_scopes(request))
+        widen_atomics(LLVMGetBufferStart(code), text->size, text);
+    else if (text->data)
+        memcpy(text->data, LLVMGetBufferStart(code), text->size);
     LLVMDisposeMemoryBuffer(code);
-    return true;
+    return text->data != NULL;
 }
 
 static bool emit(const struct kc_cpu_request *request, struct kc_bytes *text, FILE *log)
