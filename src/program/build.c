@@ -3,247 +3,26 @@
  *
  * A build works on parts of its own, which replace the program's at the end, under its lock. Meanwhile the program's
  * status is CL_BUILD_IN_PROGRESS, which keeps other builds and readers away, so that no thread sees half a build.
- *
- * *Weak members.* To compile a large program for processors can take many times as long as for the GPU beside them that
- * will run it. So nobody waits long for a member that is much slower than another: where its code isn't ready a little
- * after the others', the program does without it. It is compiled to the end all the same, and lies in the cache then.
  */
 #include "program/build.h"
 #include "base/clock.h"
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/settings.h"
-#include "base/thread.h"
 #include "base/worker.h"
 #include "graph/life.h"
+#include "program/job.h"
+#include "program/late.h"
 #include "program/variables.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Threads ----------------------------------------------------------------------------------------------------- */
-
-bool tsl_build_start_thread(pthread_t *thread, bool detached, void *(*run)(void *), void *arg)
-{
-    pthread_attr_t attr;
-    bool started;
-
-    if (tsl_simulation || pthread_attr_init(&attr) != 0)
-        return false;
-    pthread_attr_setdetachstate(&attr, detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
-    started = tsl_thread_start(thread, &attr, run, arg) == 0;
-    pthread_attr_destroy(&attr);
-    return started;
-}
-
-/* ---- The members ------------------------------------------------------------------------------------------------ */
-
-/* Vendors return the error of a build for a compilation or a link, and the other way round. */
-static cl_int named_error(const struct tsl_make *make, cl_int error)
-{
-    switch (error) {
-    case CL_BUILD_PROGRAM_FAILURE:
-    case CL_COMPILE_PROGRAM_FAILURE:
-    case CL_LINK_PROGRAM_FAILURE:
-        return make->failure;
-    case CL_INVALID_BUILD_OPTIONS:
-    case CL_INVALID_COMPILER_OPTIONS:
-    case CL_INVALID_LINKER_OPTIONS:
-        return make->bad_options;
-    default:
-        return error;
-    }
-}
-
-static bool asks_access(const struct tsl_member *member)
-{
-    enum tsl_vendor_roles wanted = tsl_settings()->vendor_roles;
-
-    return member->driver->asks_access &&
-           (wanted == TSL_VENDOR_ROLES_ON || (wanted == TSL_VENDOR_ROLES_AUTO && member->caps.access_holds));
-}
-
-static void *run_job(void *arg)
-{
-    struct tsl_build_job *job = arg;
-    const struct tsl_path *path = tsl_build_member(job)->path;
-    bool runs = job->build->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
-
-    job->build->make->run(job);
-    job->part.error = named_error(job->build->make, job->part.error);
-    if (job->part.program && runs &&
-        path->driver->program_kernels(job->part.program, &job->part.kernel_names) != CL_SUCCESS)
-        job->part.kernel_names = NULL;
-    if (job->part.program && job->build->access && asks_access(tsl_build_member(job)))
-        tsl_build_windows(job);
-    if (job->part.program && runs && path->driver->program_variables)
-        job->part.has_variables = path->driver->program_variables(job->part.program, &job->part.variables_size);
-    tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "program %s for %s (%s): %d", job->build->make->verb, path->id,
-            path->device_name, job->part.error);
-    return NULL;
-}
-
-/* The last holder frees it. */
-static void let_go(struct tsl_build *build)
-{
-    if (atomic_fetch_sub(&build->n_refs, 1) > 1)
-        return;
-    tsl_text_access_unref(build->access);
-    free(build->devices);
-    free(build->text);
-    free(build);
-}
-
-/* ---- Weak members ------------------------------------------------------------------------------------------------ */
-
-#define WEAK          4 /* times slower than another */
-#define LEAST_WAIT_NS UINT64_C(200000000)
-#define WAIT_PART     4 /* that part of what the others took is waited for weak ones */
-
-/* So many of a process's at once, at most: others are waited for. */
-#define MOST_ERRANDS 2
-
-static atomic_uint n_errands;
-
-/* The job of a weak member, by a thread of its own. It has references to the build and to the program, so that these
- * may go meanwhile as far as the application can see. */
-struct errand {
-    struct tsl_build_job job; /* a copy of the build's */
-    unsigned at;              /* ... which is that one */
-    pthread_mutex_t lock;     /* a leaf */
-    pthread_cond_t changed;
-    bool done, left; /* the second of the two frees it */
-};
-
-static bool may_be_late(const struct tsl_build *build)
-{
-    const struct tsl_settings *settings = tsl_settings();
-    const struct tsl_context *context = build->program->context;
-
-    for (cl_uint i = 0; i < context->n_devices; i++)
-        if (context->devices[i]->parent) /* It may have weak members alone. */
-            return false;
-    return build->make == &tsl_make_build && build->program->source && settings->policy == TSL_POLICY_AUTO &&
-           settings->reproducible != TSL_REPRODUCIBLE_YES && !tsl_split_always(settings->split);
-}
-
-/* Much slower than another; and compiled for by our compiler, a process of its own. Others' compilers are in this one,
- * and mustn't be at work when it ends. */
-static bool is_weak(const struct tsl_build *build, const struct tsl_build_job *job)
-{
-    const struct tsl_member *member = tsl_build_member(job);
-    double most = 0;
-
-    for (unsigned i = 0; i < build->n_jobs; i++)
-        most = fmax(most, tsl_build_member(&build->jobs[i])->caps.speed);
-    return !member->driver->asks_access && member->caps.speed * WEAK < most;
-}
-
-static void free_errand(struct errand *errand)
-{
-    struct tsl_build *build = errand->job.build;
-
-    tsl_program_part_clear(&errand->job.part, tsl_build_member(&errand->job));
-    tsl_object_unref(&build->program->object);
-    let_go(build);
-    pthread_cond_destroy(&errand->changed);
-    pthread_mutex_destroy(&errand->lock);
-    free(errand);
-    atomic_fetch_sub(&n_errands, 1);
-}
-
-static void *run_errand(void *arg)
-{
-    struct errand *errand = arg;
-    bool left;
-
-    pthread_setname_np(pthread_self(), "tesela-late");
-    run_job(&errand->job);
-    pthread_mutex_lock(&errand->lock);
-    errand->done = true;
-    left = errand->left;
-    pthread_cond_signal(&errand->changed);
-    pthread_mutex_unlock(&errand->lock);
-    if (left)
-        free_errand(errand);
-    return NULL;
-}
-
-static void init_errand(struct errand *errand, struct tsl_build *build, unsigned i)
-{
-    pthread_condattr_t attr;
-
-    errand->job = build->jobs[i];
-    errand->at = i;
-    pthread_mutex_init(&errand->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&errand->changed, &attr);
-    pthread_condattr_destroy(&attr);
-    atomic_fetch_add(&build->n_refs, 1);
-    tsl_object_ref(&build->program->object);
-}
-
-/* NULL: it isn't sent. */
-static struct errand *send(struct tsl_build *build, unsigned i)
-{
-    pthread_t thread;
-    struct errand *errand = atomic_fetch_add(&n_errands, 1) < MOST_ERRANDS ? calloc(1, sizeof(*errand)) : NULL;
-
-    if (!errand) {
-        atomic_fetch_sub(&n_errands, 1);
-        return NULL;
-    }
-    init_errand(errand, build, i);
-    if (tsl_build_start_thread(&thread, true, run_errand, errand))
-        return errand;
-    free_errand(errand);
-    return NULL;
-}
-
-/* until NULL: however long it takes. */
-static bool is_done_by(struct errand *errand, const struct timespec *until)
-{
-    int error = 0;
-    bool done;
-
-    pthread_mutex_lock(&errand->lock);
-    while (!errand->done && error != ETIMEDOUT)
-        error = until ? pthread_cond_timedwait(&errand->changed, &errand->lock, until)
-                      : pthread_cond_wait(&errand->changed, &errand->lock);
-    done = errand->done;
-    errand->left = !done;
-    pthread_mutex_unlock(&errand->lock);
-    return done;
-}
-
-static void await(struct errand *errand, const struct timespec *until)
-{
-    struct tsl_build *build = errand->job.build;
-    struct tsl_build_job *job = &build->jobs[errand->at];
-    const struct tsl_path *path = tsl_build_member(job)->path;
-
-    if (is_done_by(errand, until)) {
-        job->part = errand->job.part;
-        job->of_windows = errand->job.of_windows;
-        errand->job.part = (struct tsl_program_part){.error = CL_SUCCESS};
-        free_errand(errand);
-        return;
-    }
-    job->part.late = true;
-    job->part.error = build->make->failure;
-    tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO,
-            "the code for %s (%s) takes longer than for faster members: this time the program does without it",
-            path->id, path->device_name);
-}
-
-/* ---- All of them -------------------------------------------------------------------------------------------------- */
+/* ---- The members ------------------------------------------------------------------------------------------------- */
 
 /* The last job runs in the calling thread, as do the jobs for which no thread can be started. */
-static void run_others(struct tsl_build *build, struct errand *const *errands)
+static void run_others(struct tsl_build *build, struct tsl_errand *const *errands)
 {
     unsigned last = 0;
 
@@ -252,17 +31,17 @@ static void run_others(struct tsl_build *build, struct errand *const *errands)
     for (unsigned i = 0; i < last; i++) {
         struct tsl_build_job *job = &build->jobs[i];
 
-        job->threaded = !errands[i] && tsl_build_start_thread(&job->thread, false, run_job, job);
+        job->threaded = !errands[i] && tsl_job_start_thread(&job->thread, false, tsl_job_run, job);
     }
     for (unsigned i = 0; i < build->n_jobs; i++)
         if (!build->jobs[i].threaded && !errands[i])
-            run_job(&build->jobs[i]);
+            tsl_job_run(&build->jobs[i]);
     for (unsigned i = 0; i < build->n_jobs; i++)
         if (build->jobs[i].threaded)
             pthread_join(build->jobs[i].thread, NULL);
 }
 
-static bool has_succeeded(const struct tsl_build *build, struct errand *const *errands)
+static bool has_succeeded(const struct tsl_build *build, struct tsl_errand *const *errands)
 {
     bool any = false;
 
@@ -271,27 +50,19 @@ static bool has_succeeded(const struct tsl_build *build, struct errand *const *e
     return any;
 }
 
-/* For weak members, once the others have taken ran_ns. */
-static struct timespec patience(uint64_t ran_ns)
-{
-    uint64_t wait_ns = ran_ns / WAIT_PART > LEAST_WAIT_NS ? ran_ns / WAIT_PART : LEAST_WAIT_NS;
-
-    return tsl_clock_until((long)wait_ns);
-}
-
 static void run_jobs(struct tsl_build *build)
 {
-    struct errand *errands[TSL_MAX_MEMBERS] = {NULL};
+    struct tsl_errand *errands[TSL_MAX_MEMBERS] = {NULL};
     uint64_t begin_ns = tsl_clock_ns();
 
-    for (unsigned i = 0; i < build->n_jobs && may_be_late(build); i++)
-        errands[i] = is_weak(build, &build->jobs[i]) ? send(build, i) : NULL;
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        errands[i] = tsl_errand_send(build, i);
     run_others(build, errands);
-    struct timespec until = patience(tsl_clock_ns() - begin_ns);
+    struct timespec until = tsl_errand_patience(tsl_clock_ns() - begin_ns);
     bool any = has_succeeded(build, errands); /* Else the weak ones are all that the program has. */
     for (unsigned i = 0; i < build->n_jobs; i++)
         if (errands[i])
-            await(errands[i], any ? &until : NULL);
+            tsl_errand_await(errands[i], any ? &until : NULL);
 }
 
 /* Is it worth knowing what kernels only read? Not with one member: buffers have no other place, unless launches are cut
@@ -302,7 +73,7 @@ static bool wants_access(const struct tsl_build *build)
     bool wanted = false;
 
     for (unsigned i = 0; i < build->n_jobs; i++)
-        wanted |= asks_access(tsl_build_member(&build->jobs[i]));
+        wanted |= tsl_job_asks_access(tsl_build_member(&build->jobs[i]));
     wanted &= build->program->context->n_members > 1 || tsl_split_always(tsl_settings()->split);
     return wanted && build->make == &tsl_make_build && build->program->source;
 }
@@ -313,7 +84,8 @@ static void ask_access(struct tsl_build *build)
     char *dialect = NULL;
 
     for (unsigned i = 0; i < build->n_jobs && !dialect && tsl_settings()->split != TSL_SPLIT_OFF; i++)
-        if (asks_access(tsl_build_member(&build->jobs[i])) && tsl_build_member(&build->jobs[i])->driver->windows_by)
+        if (tsl_job_asks_access(tsl_build_member(&build->jobs[i])) &&
+            tsl_build_member(&build->jobs[i])->driver->windows_by)
             dialect = tsl_build_dialect(&build->jobs[i]);
     build->access = tsl_text_access_ask(build->program->source, build->text, dialect);
     free(dialect);
@@ -323,7 +95,7 @@ static void ask_access(struct tsl_build *build)
 static void give_access(struct tsl_build *build)
 {
     for (unsigned i = 0; i < build->n_jobs; i++)
-        if (asks_access(tsl_build_member(&build->jobs[i])))
+        if (tsl_job_asks_access(tsl_build_member(&build->jobs[i])))
             build->jobs[i].part.access = tsl_text_access_ref(build->access);
 }
 
@@ -458,7 +230,7 @@ void tsl_build_destroy(struct tsl_build *build)
         tsl_program_part_clear(&build->jobs[i].part, tsl_build_member(&build->jobs[i]));
     free_inputs(build);
     tsl_object_hide(&build->program->object);
-    let_go(build);
+    tsl_job_drop_build(build);
 }
 
 static cl_int run_build(struct tsl_build *build)
@@ -544,7 +316,7 @@ cl_int tsl_build_run(struct tsl_build *build, bool *began)
         tsl_build_destroy(build);
         return error;
     }
-    if (build->fn && tsl_build_start_thread(&thread, true, run_detached, build))
+    if (build->fn && tsl_job_start_thread(&thread, true, run_detached, build))
         return CL_SUCCESS;
     return run_build(build);
 }

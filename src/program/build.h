@@ -1,6 +1,6 @@
 /*
- * Inside of programs: a build, a compilation or a link under way on all members. build.c runs it, make.c does one
- * member's part.
+ * Inside of programs: a build, a compilation or a link under way on all members. build.c runs it, job.c
+ * does one member's part by make.c.
  */
 #ifndef TSL_PROGRAM_BUILD_H
 #define TSL_PROGRAM_BUILD_H
@@ -79,9 +79,6 @@ void tsl_build_windows(struct tsl_build_job *job);
 /* The source with the prelude of the job's member (heap); NULL: its compiler is older than the program's language, or
  * no memory. */
 char *tsl_build_dialect(struct tsl_build_job *job);
-
-/* Starts a thread that no signal of the application reaches; none in simulations. */
-bool tsl_build_start_thread(pthread_t *thread, bool detached, void *(*run)(void *), void *arg);
 
 /* Gives back what a part holds (driver calls) and leaves it unbuilt; what was loaded for it stays. */
 void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *member);

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "compile_client/compile.h"
 #include "footprint/format.h"
-#include "program/build.h"
+#include "program/job.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ struct tsl_text_access *tsl_text_access_ask(const char *source, const char *opti
     if (!access)
         return NULL;
     tsl_text_access_ref(access);
-    if (tsl_build_start_thread(&thread, true, run, access))
+    if (tsl_job_start_thread(&thread, true, run, access))
         return access;
     tsl_text_access_unref(access);
     tsl_text_access_unref(access);
