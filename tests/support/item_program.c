@@ -111,6 +111,7 @@ struct ip_program {
     struct node *made, *body;
     unsigned left; /* statements that may yet be others than assignments */
     unsigned deep; /* expressions' depth */
+    unsigned one;  /* atomic, of which all are; N_ATOMICS: of any */
     bool local; /* atomics work on words of the group, which are added up at the end: so no work-item returns early */
     uint64_t random;
 };
@@ -227,7 +228,9 @@ static struct node *change_words(struct ip_program *p, struct place at)
     struct node *s = new_node(p, S_ATOMIC, chance(p, N_ATOMICS));
     unsigned kind = chance(p, 10);
 
-    if (kind < 2)
+    if (p->one < N_ATOMICS)
+        s->which = p->one;
+    else if (kind < 2)
         s->kind = S_NUMBER;
     else if (kind < 4)
         s->kind = S_STEP;
@@ -323,6 +326,7 @@ struct ip_program *ip_create(uint64_t seed)
     p->local = chance(p, 4) == 0;
     p->left = 3 + chance(p, 5) * chance(p, 5);
     p->deep = chance(p, 4) ? 2 : 3;
+    p->one = chance(p, 2) ? N_ATOMICS : chance(p, A_SET);
     end = &p->body;
     for (unsigned n = 1 + chance(p, 3); n > 0; n--) {
         *end = block(p, (struct place){.loops = 0});
