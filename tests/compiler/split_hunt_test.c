@@ -321,7 +321,8 @@ static void print_failure(uint64_t seed, const char *text, const struct launch *
             if (result[i][at] != right[i][at] && ++n)
                 print_error("byte %u of memory %u is %02x, not %02x, was %02x\n", at, i, result[i][at], right[i][at],
                             initial[i][at]);
-    print_error("FOOTPRINT_SEED=%" PRIu64 " FOOTPRINT_KERNELS=1\n%s", seed, text);
+    print_error("FOOTPRINT_SEED=%" PRIu64 " FOOTPRINT_KERNELS=1\n", seed);
+    fputs(text, stderr);
     for (unsigned d = 0; d < launch->window.work_dim; d++)
         print_error("dimension %u: offset %zu, size %zu, local %zu\n", d, launch->chosen.offset[d],
                     launch->chosen.size[d], launch->chosen.local[d]);
