@@ -129,7 +129,7 @@ static unsigned check_some(struct cpu_rig *rig, uint64_t seed, unsigned n)
 
 static void random_kernels_do_what_they_say(void **state)
 {
-    const uint64_t seed = cpu_rig_count("ITEMS_SEED", 0), end = seed + cpu_rig_count("ITEMS_COUNT", 100);
+    const uint64_t seed = cpu_rig_count("ITEMS_SEED", 0), end = seed + cpu_rig_count("ITEMS_COUNT", 75);
     unsigned n_wrong = 0;
 
     for (unsigned i = 0; i < IP_N_IN; i++)
