@@ -6,6 +6,7 @@
 #include "graph/dependences.h"
 #include "graph/plan_kinds.h"
 #include "graph/plan_space.h"
+#include "graph/plan_write_parts.h"
 #include "object/buffer.h"
 
 /* Is it a transfer or fill of no bytes? Such a command only takes its turn. */
@@ -19,9 +20,12 @@ static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
 {
     unsigned space = tsl_plan_write_space(c, tsl_data_of(c->dst));
     struct tsl_box_copy box = c->box;
+    cl_int error;
     box.dst_offset += c->dst->offset;
     if (tsl_plan_names_host_copy(c, tsl_data_of(c->dst), box.dst_offset, box.src_offset))
         return tsl_plan_write_in_place(c, order, &box);
+    if (tsl_plan_write_in_parts(c, order, &error))
+        return error;
     if (tsl_deferred_write_allowed(c))
         return tsl_deferred_write_add(c, order);
     /* What allows it may have changed since the command was looked at: writes of one object keep their order. */

@@ -25,7 +25,8 @@ unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, 
 unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid);
 /* Where a write goes while the reader's place is unknown: to the member whose kernel used the object last; of an object
  * that no kernel has used to the member that is much faster than all others, if there is one. Else to the host: if
- * there are several such members, or if the last kernel was cut. A sub-device's queue says what the place is. */
+ * there are several such members, or if the last kernel was cut and plan_write_parts.h has found no places. A
+ * sub-device's queue says what the place is. */
 unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data *data);
 /* Is that known of objects that no kernel has used? */
 bool tsl_plan_knows_place(struct tsl_graph *graph);

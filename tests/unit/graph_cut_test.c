@@ -431,6 +431,38 @@ static void test_halo(void **state)
     assert_bytes(0, SIZE, 0);
 }
 
+static void write_all(struct tsl_queue *queue, const unsigned char *bytes, size_t begin, size_t size)
+{
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_WRITE_BUFFER};
+    struct tsl_box_copy box = {.dst_offset = begin, .src_offset = begin, .region = {size, 1, 1}};
+
+    assert_int_equal(tsl_enqueue_write(&e, buffer, bytes, &box), CL_SUCCESS);
+}
+
+/* What was cut is written anew: each part goes straight to where it is used, and the next launch moves nothing; also
+ * where some of it, over the border, is written. What a launch that ran whole has is written to one place. */
+static void test_written_in_parts(void **state)
+{
+    unsigned char bytes[SIZE];
+
+    (void)state;
+    begin(2);
+    memset(bytes, 7, sizeof bytes);
+    launch_one(UPDATE, 1);
+    assert_moved(SIZE, 0);
+    write_all(t.queue, bytes, 0, SIZE);
+    assert_moved(SIZE, 0);
+    launch_one(UPDATE, 1);
+    assert_moved(0, 0);
+    write_all(t.queue, bytes, HALF - 16, 32);
+    launch_one(UPDATE, 2);
+    assert_moved(32, 0);
+    assert_bytes(0, HALF - 16, 10);
+    assert_bytes(HALF - 16, 32, 9);
+    assert_bytes(HALF + 16, HALF - 16, 10);
+    assert_moved(0, SIZE);
+}
+
 /* One share waits for what was there, the other doesn't; a later launch waits for both. */
 static void test_order(void **state)
 {
@@ -839,6 +871,7 @@ static int run_always(void)
         cmocka_unit_test_teardown(test_dimensions, end),
         cmocka_unit_test_teardown(test_in_place, end),
         cmocka_unit_test_teardown(test_halo, end),
+        cmocka_unit_test_teardown(test_written_in_parts, end),
         cmocka_unit_test_teardown(test_order, end),
         cmocka_unit_test(test_failure),
         cmocka_unit_test_teardown(test_failure_ends_last, end),
