@@ -158,7 +158,7 @@ static bool send_messages(struct head *head, struct head_program *program, const
     if (!data)
         return false;
     memcpy(data + TSL_REMOTE_FRAME_SIZE, body, frame->size);
-    mpi_io_send(&head->io, (int)frame->peer + 1, &as, data);
+    mpi_io_send(&head->io, (int)frame->peer + 1, &as, data, NULL);
     return true;
 }
 

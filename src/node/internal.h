@@ -4,6 +4,7 @@
 
 #include "base/worker.h"
 #include "node/server.h"
+#include "node/stage.h"
 
 #include <pthread.h>
 #include <sys/queue.h>
@@ -111,7 +112,7 @@ struct node_work {
     struct node_mem *mems[4]; /* references until it is done: dst, src, other, before */
     struct node_kernel *kernel;
     struct node_args *args;
-    void *data; /* heap: of a WRITE, READ or PULL, data_size bytes behind others */
+    void *data; /* of node_stage_take: of a WRITE, READ or PULL, data_size bytes behind others */
     size_t data_at, data_size;
     struct tsl_fence *fence; /* the driver's, until it is done */
     TAILQ_ENTRY(node_work) link;
@@ -166,6 +167,9 @@ struct node_session {
 /* Programs whose end is remembered: a node may ask for what is theirs a moment later. */
 #define NODE_N_GONE 64
 
+/* Bytes that READs may hold here at a time: more of them wait. */
+#define NODE_MOST_READING ((size_t)64 << 20)
+
 /* Some sets of them are words. */
 #define NODE_MOST_MEMBERS 30
 
@@ -179,6 +183,9 @@ struct node_server {
     struct tsl_member *members[TSL_MAX_MEMBERS];
     struct node_session *sessions;
     uint64_t last_serial;
+    struct tsl_member *pins; /* the first that has pinned memory, which is good for all of its driver's; NULL: none */
+    size_t reading_size;     /* bytes of READs from when a driver has them until MPI has taken the data */
+    bool reads_wait;         /* for that to become less */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;

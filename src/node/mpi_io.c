@@ -1,27 +1,36 @@
 #include "node/mpi_io.h"
 #include "base/clock.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+/* Data of a megabyte come and go all the time: malloc would give the pages of each back to the system. */
+#define KEPT_SIZE (256 << 20)
+
 void mpi_io_init(struct mpi_io *io)
 {
+    mallopt(M_MMAP_THRESHOLD, 8 << 20);
+    mallopt(M_TRIM_THRESHOLD, KEPT_SIZE);
     TAILQ_INIT(&io->sendings);
 }
 
 /* Without memory for a few bytes nothing goes on: the job ends rather than a message is lost. */
-static void *need(size_t size)
+static void *have(void *data)
 {
-    void *data = malloc(size);
-
     if (!data) {
         fprintf(stderr, "tesela: memory ran out, so the nodes' job ends\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
         abort();
     }
     return data;
+}
+
+static void *need(size_t size)
+{
+    return have(malloc(size));
 }
 
 static void send(struct mpi_io *io, int rank, int tag, const void *bytes, size_t size, const struct mpi_sending *as)
@@ -33,9 +42,10 @@ static void send(struct mpi_io *io, int rank, int tag, const void *bytes, size_t
     TAILQ_INSERT_TAIL(&io->sendings, sending, link);
 }
 
-void mpi_io_send(struct mpi_io *io, int rank, const struct tsl_remote_frame *frame, uint8_t *data)
+void mpi_io_send(struct mpi_io *io, int rank, const struct tsl_remote_frame *frame, uint8_t *data,
+                 void (*give)(void *data))
 {
-    struct mpi_sending as = {.data = data};
+    struct mpi_sending as = {.data = data, .give = give};
 
     tsl_remote_put_frame(data, frame);
     send(io, rank, MPI_IO_FRAME, data, TSL_REMOTE_FRAME_SIZE + frame->size, &as);
@@ -43,7 +53,7 @@ void mpi_io_send(struct mpi_io *io, int rank, const struct tsl_remote_frame *fra
 
 void mpi_io_say(struct mpi_io *io, int rank, enum tsl_remote_frame_kind kind, uint32_t peer)
 {
-    mpi_io_send(io, rank, &(struct tsl_remote_frame){.kind = kind, .peer = peer}, need(TSL_REMOTE_FRAME_SIZE));
+    mpi_io_send(io, rank, &(struct tsl_remote_frame){.kind = kind, .peer = peer}, need(TSL_REMOTE_FRAME_SIZE), NULL);
 }
 
 void mpi_io_send_payload(struct mpi_io *io, int rank, uint32_t peer, const void *bytes, size_t size,
@@ -73,7 +83,7 @@ bool mpi_io_step(struct mpi_io *io)
         TAILQ_REMOVE(&io->sendings, sending, link);
         if (sending->done)
             sending->done(sending->arg, sending->value);
-        free(sending->data);
+        (sending->give ? sending->give : free)(sending->data);
         free(sending);
     }
     return did;
@@ -84,7 +94,7 @@ bool mpi_io_is_idle(const struct mpi_io *io)
     return TAILQ_EMPTY(&io->sendings);
 }
 
-uint8_t *mpi_io_take(int *rank, size_t *size)
+uint8_t *mpi_io_take(int *rank, size_t *size, mpi_io_room_fn *room)
 {
     MPI_Message message;
     MPI_Status status;
@@ -95,7 +105,7 @@ uint8_t *mpi_io_take(int *rank, size_t *size)
     if (!is)
         return NULL;
     MPI_Get_count(&status, MPI_BYTE, &n);
-    data = need((size_t)n + 1);
+    data = have(room(status.MPI_SOURCE, (size_t)n + 1));
     MPI_Mrecv(data, n, MPI_BYTE, &message, MPI_STATUS_IGNORE);
     *rank = status.MPI_SOURCE;
     *size = (size_t)n;

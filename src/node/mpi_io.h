@@ -15,7 +15,8 @@
 
 struct mpi_sending {
     MPI_Request request;
-    void *data; /* heap, freed at its end; NULL: not ours */
+    void *data;               /* given back at its end; NULL: not ours */
+    void (*give)(void *data); /* NULL: free */
     void (*done)(void *arg, unsigned value);
     void *arg;
     unsigned value;
@@ -29,20 +30,24 @@ struct mpi_io {
 };
 
 void mpi_io_init(struct mpi_io *io);
-/* data: heap, with room for the frame before what it is about, which is frame->size bytes; the io's from now on. */
-void mpi_io_send(struct mpi_io *io, int rank, const struct tsl_remote_frame *frame, uint8_t *data);
+/* data: with room for the frame before what it is about, which is frame->size bytes; the io's from now on, which gives
+ * it back by `give`, or frees it if that is NULL. */
+void mpi_io_send(struct mpi_io *io, int rank, const struct tsl_remote_frame *frame, uint8_t *data,
+                 void (*give)(void *data));
 /* A frame without more. */
 void mpi_io_say(struct mpi_io *io, int rank, enum tsl_remote_frame_kind kind, uint32_t peer);
-/* A payload, announced; done(arg, value) is called when the bytes are free again. data: heap, or NULL where they aren't
- * ours. */
+/* A payload, announced; done(arg, value) is called when the bytes are free again. */
 void mpi_io_send_payload(struct mpi_io *io, int rank, uint32_t peer, const void *bytes, size_t size,
                          const struct mpi_sending *then);
 /* Looks after what was sent. True: something has ended. */
 bool mpi_io_step(struct mpi_io *io);
 bool mpi_io_is_idle(const struct mpi_io *io);
 
-/* The next frame that has come, of any rank: heap, size bytes in all; NULL: none. */
-uint8_t *mpi_io_take(int *rank, size_t *size);
+/* NULL: no memory, so the job ends. */
+typedef void *mpi_io_room_fn(int rank, size_t size);
+/* The next frame that has come, of any rank: size bytes in all; NULL: none. It is in what `room` gives for so many
+ * bytes of that rank. */
+uint8_t *mpi_io_take(int *rank, size_t *size, mpi_io_room_fn *room);
 
 /* How long a loop rests before it looks again: not at all for a while after it did something, then longer and longer.
  * Microseconds. */

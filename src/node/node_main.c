@@ -3,6 +3,7 @@
 #include "compile_client/client.h"
 #include "node/mpi_io.h"
 #include "node/server.h"
+#include "node/stage.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -40,13 +41,14 @@ static void send_messages(void *arg, uint32_t program, uint8_t *data, size_t siz
     mpi_io_send(&node.io, HEAD,
                 &(struct tsl_remote_frame){
                     .kind = TSL_REMOTE_MESSAGES, .peer = program, .size = (uint32_t)(size - TSL_REMOTE_FRAME_SIZE)},
-                data);
+                data, NULL);
 }
 
 static void send_payload(void *arg, uint32_t program, void *data, size_t size)
 {
     (void)arg;
-    mpi_io_send_payload(&node.io, HEAD, program, data, size, &(struct mpi_sending){.data = data});
+    mpi_io_send_payload(&node.io, HEAD, program, data, size,
+                        &(struct mpi_sending){.data = data, .give = node_stage_give});
 }
 
 static void send_peer(void *arg, unsigned index, uint32_t program, uint8_t *data, size_t size)
@@ -55,7 +57,7 @@ static void send_peer(void *arg, unsigned index, uint32_t program, uint8_t *data
     mpi_io_send(&node.io, (int)index + 1,
                 &(struct tsl_remote_frame){
                     .kind = TSL_REMOTE_PEER, .peer = program, .size = (uint32_t)(size - TSL_REMOTE_FRAME_SIZE)},
-                data);
+                data, node_stage_give);
 }
 
 static bool beat(void)
@@ -87,7 +89,7 @@ static void send_hello(void)
     mpi_io_send(
         &node.io, HEAD,
         &(struct tsl_remote_frame){.kind = TSL_REMOTE_HELLO, .size = (uint32_t)(writer.size - TSL_REMOTE_FRAME_SIZE)},
-        writer.data);
+        writer.data, NULL);
 }
 
 /* ---- From the head ----------------------------------------------------------------------------------------------- */
@@ -147,12 +149,18 @@ static bool is_sound(const struct tsl_remote_frame *frame, int rank, size_t size
     return is_peer == (rank != HEAD) && (!has_body || frame->size == size - TSL_REMOTE_FRAME_SIZE);
 }
 
+/* Frames of nodes are PEER. */
+static void *room(int rank, size_t size)
+{
+    return rank == HEAD ? malloc(size) : node_server_room(node.server, size);
+}
+
 static bool take_frame(void)
 {
     struct tsl_remote_frame frame;
     size_t size;
     int rank;
-    uint8_t *data = mpi_io_take(&rank, &size);
+    uint8_t *data = mpi_io_take(&rank, &size, room);
 
     if (!data)
         return false;

@@ -14,10 +14,22 @@
 
 static uint8_t none[TSL_REMOTE_FRAME_SIZE];
 
+/* Frees the writer. False: no memory. */
+static bool send(struct node_server *server, unsigned node, uint32_t program, struct tsl_writer *writer)
+{
+    uint8_t *data = writer->failed ? NULL : node_stage_take(NULL, writer->size);
+
+    if (data) {
+        memcpy(data, writer->data, writer->size);
+        server->out.peer(server->out.arg, node, program, data, writer->size);
+    }
+    free(writer->data);
+    return data != NULL;
+}
+
 static void ask(struct node_work *work)
 {
     struct node_session *session = work->object.session;
-    struct node_out *out = &session->server->out;
     struct tsl_remote_request as = {.kind = TSL_REMOTE_READ, .id = work->object.id, .src = work->request.src};
     struct tsl_writer writer = {.size = 0};
 
@@ -25,12 +37,8 @@ static void ask(struct node_work *work)
     memcpy(as.region, work->request.region, sizeof(as.region));
     tsl_write_raw(&writer, none, sizeof(none));
     tsl_remote_put_request(&writer, &as);
-    if (writer.failed) {
+    if (!send(session->server, (unsigned)work->request.of, session->program, &writer))
         work->failed = CL_OUT_OF_HOST_MEMORY;
-        free(writer.data);
-        return;
-    }
-    out->peer(out->arg, (unsigned)work->request.of, session->program, writer.data, writer.size);
 }
 
 static bool is_pull(const struct node_work *work)
@@ -91,10 +99,8 @@ static void refuse(struct node_server *server, const struct node_fetch *fetch, c
 {
     struct tsl_writer writer = {.size = 0};
 
-    if (put_head(&writer, fetch, status, 0))
-        server->out.peer(server->out.arg, fetch->node, fetch->program, writer.data, writer.size);
-    else
-        free(writer.data);
+    put_head(&writer, fetch, status, 0);
+    send(server, fetch->node, fetch->program, &writer);
 }
 
 void node_tell_peer(struct node_work *work)
@@ -255,7 +261,7 @@ void node_server_take_peer(struct node_server *server, unsigned node, uint32_t p
         }
     }
     if (!taken)
-        free(data);
+        node_stage_give(data);
 }
 
 void node_server_lose_peer(struct node_server *server, unsigned node)

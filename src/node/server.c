@@ -45,6 +45,9 @@ struct node_server *node_server_create(const struct node_out *out)
     for (unsigned i = 0; i < n && server->n_members < NODE_MOST_MEMBERS; i++)
         if (can_serve(members[i]))
             server->members[server->n_members++] = members[i];
+    for (unsigned i = server->n_members; i-- > 0;)
+        if (server->members[i]->caps.pins_host)
+            server->pins = server->members[i];
     return server;
 }
 
@@ -179,6 +182,11 @@ void node_server_arrived(struct node_server *server, struct node_work *work)
     node_settle(session);
 }
 
+void *node_server_room(struct node_server *server, size_t size)
+{
+    return node_stage_take(server->pins, size);
+}
+
 void node_server_bye(struct node_server *server, uint32_t program)
 {
     struct node_session *session = find(server, program, false);
@@ -251,9 +259,22 @@ static void send_replies(struct node_server *server, struct node_session *sessio
     session->out = (struct tsl_writer){.size = 0};
 }
 
+/* Data of READs have left. */
+static bool go_on_reading(struct node_server *server)
+{
+    if (!server->reads_wait || server->reading_size >= NODE_MOST_READING)
+        return false;
+    server->reads_wait = false;
+    for (struct node_session *session = server->sessions; session; session = session->next)
+        node_settle(session);
+    return true;
+}
+
 bool node_server_step(struct node_server *server)
 {
     bool did = take_events(server);
+
+    did = go_on_reading(server) || did;
 
     for (struct node_session **at = &server->sessions; *at;) {
         struct node_session *session = *at;

@@ -11,7 +11,7 @@
 
 struct node_server;
 
-/* How replies leave, in order. All own what they are given (heap). */
+/* How replies leave, in order. All own what they are given: messages are heap, the others of node_stage_take. */
 struct node_out {
     void *arg;
     unsigned index, n_nodes; /* this node among the job's */
@@ -33,7 +33,10 @@ bool node_server_take(struct node_server *server, uint32_t program, uint8_t *dat
 /* A payload of that size comes: where it goes, until node_server_arrived. NULL: none is expected. */
 struct node_work *node_server_expect(struct node_server *server, uint32_t program, size_t size, void **bytes);
 void node_server_arrived(struct node_server *server, struct node_work *work);
-/* A frame PEER of another node about that program; data is the server's (heap), the frame's are size bytes at `at`. */
+/* Where a frame of so many bytes of another node is to be received; NULL: no memory. */
+void *node_server_room(struct node_server *server, size_t size);
+/* A frame PEER of another node about that program; data is the server's (of node_server_room), the frame's are size
+ * bytes at `at`. */
 void node_server_take_peer(struct node_server *server, unsigned node, uint32_t program, uint8_t *data, size_t at,
                            size_t size);
 /* Another node is gone. */

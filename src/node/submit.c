@@ -277,9 +277,11 @@ static cl_int submit_copy(struct node_work *work, const struct tsl_waits *waits)
     struct tsl_place host = {.row_pitch = copy.region[0], .slice_pitch = copy.region[0] * copy.region[1]};
 
     if (r->kind == TSL_REMOTE_READ) {
-        work->data = malloc(work->data_at + work->data_size);
+        work->data = node_stage_take(work->object.member, work->data_at + work->data_size);
         if (!work->data)
             return CL_OUT_OF_HOST_MEMORY;
+        if (!work->fetch)
+            node_stage_count(work->data, &work->object.session->server->reading_size);
     }
     host.host = work->data ? (uint8_t *)work->data + work->data_at : (void *)r->data;
     copy.dst = work->mems[0] ? place_of(&r->dst, work->mems[0]) : host;

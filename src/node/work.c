@@ -41,7 +41,7 @@ static void drop_uses(struct node_work *work)
     node_args_unref(work->args);
     tsl_fence_unref(work->fence);
     free(work->waits);
-    free(work->data);
+    node_stage_give(work->data);
     node_bytes_unref(work->bytes);
     tsl_remote_request_finish(&work->request);
     memset(work->mems, 0, sizeof(work->mems));
@@ -158,7 +158,7 @@ bool node_take_data(struct node_session *session, const struct tsl_remote_reques
     if (!work || work->request.kind != TSL_REMOTE_WRITE || !work->lacks_data || work->data || session->expects ||
         request->size != work->data_size)
         return false;
-    work->data = malloc(work->data_size);
+    work->data = node_stage_take(work->object.member, work->data_size);
     if (!work->data)
         return false;
     if (request->data_size == 0) {
@@ -180,12 +180,22 @@ void node_flush(struct node_lane *lane)
     lane->object.member->driver->flush(lane->lane);
 }
 
+/* Others' data take the room: a step goes on when some of these have left. */
+static bool lacks_room(const struct node_work *work)
+{
+    struct node_server *server = work->object.session->server;
+    bool lacks = work->request.kind == TSL_REMOTE_READ && !work->fetch && server->reading_size >= NODE_MOST_READING;
+
+    server->reads_wait = server->reads_wait || lacks;
+    return lacks;
+}
+
 /* Sets why it must fail, if it must. */
 static bool is_ready(struct node_work *work)
 {
     const struct tsl_driver *driver = work->object.member->driver;
 
-    if (work->lacks_data && !work->failed)
+    if (!work->failed && (work->lacks_data || lacks_room(work)))
         return false;
     for (unsigned i = 0; i < work->n_waits; i++) {
         struct node_work *wait = work->waits[i];

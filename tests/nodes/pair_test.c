@@ -7,6 +7,7 @@
 #include "driver/fake.h"
 #include "members/members.h"
 #include "node/server.h"
+#include "node/stage.h"
 #include "remote/remote_driver.h"
 
 #include "test.h"
@@ -115,7 +116,7 @@ static void tell_peers(void)
 
         STAILQ_REMOVE_HEAD(&head.said_to_peers, link);
         if (atomic_load(&head.loses))
-            free(said->data);
+            node_stage_give(said->data);
         else
             node_server_take_peer(head.servers[said->node], from, 1, said->data, TSL_REMOTE_FRAME_SIZE,
                                   said->size - TSL_REMOTE_FRAME_SIZE);
@@ -146,7 +147,7 @@ static void hand_on(void)
             send_all(said->data, said->size);
         }
         STAILQ_REMOVE_HEAD(&head.said, link);
-        free(said->data);
+        (said->is_payload ? node_stage_give : free)(said->data);
         free(said);
     }
 }

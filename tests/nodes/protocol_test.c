@@ -5,6 +5,7 @@
 #include "driver/fake.h"
 #include "members/members.h"
 #include "node/server.h"
+#include "node/stage.h"
 
 #include "test.h"
 
@@ -307,7 +308,7 @@ static void take_payload(void *arg, uint32_t program, void *data, size_t size)
     (void)arg;
     (void)program;
     (void)size;
-    free(data);
+    node_stage_give(data);
 }
 
 static struct node_server *server;
@@ -335,10 +336,14 @@ static void take_peer(void *arg, unsigned node, uint32_t program, uint8_t *data,
 
 static void say_as_peer(uint32_t program, struct tsl_writer *writer, bool changed)
 {
+    uint8_t *data = node_server_room(server, writer->size);
+
     assert_false(writer->failed);
+    memcpy(data, writer->data, writer->size);
     if (changed)
-        change(writer->data, writer->size);
-    node_server_take_peer(server, 1, program, writer->data, 0, writer->size);
+        change(data, writer->size);
+    node_server_take_peer(server, 1, program, data, 0, writer->size);
+    free(writer->data);
 }
 
 static void answer(const struct peer_said *said, bool changed)
@@ -371,7 +376,7 @@ static void answer_peer(bool changed)
     while ((said = peer_said)) {
         peer_said = said->next;
         answer(said, changed);
-        free(said->data);
+        node_stage_give(said->data);
         free(said);
     }
 }
