@@ -38,7 +38,6 @@ void tsl_driver_check(const struct tsl_driver *driver)
     REQUIRE(can_copy_peer);
     REQUIRE(copy);
     REQUIRE(fill);
-    require(driver, !driver->gather || driver->fails_on, "gather without fails_on");
     require(driver, !driver->combine == !driver->can_combine, "combine or can_combine");
     REQUIRE(launch);
     REQUIRE(mark);

@@ -213,8 +213,7 @@ struct tsl_driver {
                    struct tsl_fence **fence);
 
     /* The same as a copy of each range, for less than these cost. CL_INVALID_OPERATION: that can't be had for this
-     * memory or for these ranges; nothing was submitted. Only of drivers that fail on (fails_on). May be NULL: nothing
-     * can. */
+     * memory or for these ranges; nothing was submitted. The fence tells of all of it. May be NULL: nothing can. */
     cl_int (*gather)(struct tsl_lane *lane, const struct tsl_gather *gather, const struct tsl_waits *waits,
                      struct tsl_fence **fence);
 

@@ -30,7 +30,11 @@ static bool send(struct node_server *server, unsigned node, uint32_t program, st
 static void ask(struct node_work *work)
 {
     struct node_session *session = work->object.session;
-    struct tsl_remote_request as = {.kind = TSL_REMOTE_READ, .id = work->object.id, .src = work->request.src};
+    struct tsl_remote_request as = {.kind = TSL_REMOTE_READ,
+                                    .id = work->object.id,
+                                    .src = work->request.src,
+                                    .n_ranges = work->request.n_ranges,
+                                    .ranges = work->request.ranges};
     struct tsl_writer writer = {.size = 0};
 
     work->asked = true;
@@ -95,6 +99,12 @@ static bool put_head(struct tsl_writer *writer, const struct node_fetch *fetch, 
     return !writer->failed;
 }
 
+static void free_fetch(struct node_fetch *fetch)
+{
+    free(fetch->request.ranges);
+    free(fetch);
+}
+
 static void refuse(struct node_server *server, const struct node_fetch *fetch, cl_int status)
 {
     struct tsl_writer writer = {.size = 0};
@@ -143,6 +153,7 @@ static bool begin(struct node_session *session, struct node_fetch *fetch)
     if (!work)
         return false;
     work->request = fetch->request;
+    fetch->request.ranges = NULL; /* The work's now. */
     if (!put_head(&writer, fetch, CL_SUCCESS, 0) || !node_check_work(work)) {
         free(writer.data);
         node_unref(&work->object);
@@ -169,7 +180,7 @@ void node_look_for_fetches(struct node_session *session)
         if (begin(session, fetch))
             continue;
         refuse(server, fetch, CL_INVALID_MEM_OBJECT);
-        free(fetch);
+        free_fetch(fetch);
     }
 }
 
@@ -182,7 +193,7 @@ void node_drop_fetches(struct node_server *server, uint32_t program)
         if (fetch->program != program)
             continue;
         TAILQ_REMOVE(&server->fetches, fetch, link);
-        free(fetch);
+        free_fetch(fetch);
     }
     server->gone[server->n_gone++ % NODE_N_GONE] = program;
 }
@@ -198,7 +209,7 @@ static bool is_gone(const struct node_server *server, uint32_t program)
 }
 
 static void take_question(struct node_server *server, unsigned node, uint32_t program,
-                          const struct tsl_remote_request *request)
+                          struct tsl_remote_request *request)
 {
     struct node_session *session = node_find_session(server, program);
     struct node_fetch *fetch;
@@ -212,6 +223,7 @@ static void take_question(struct node_server *server, unsigned node, uint32_t pr
         return;
     }
     *fetch = (struct node_fetch){.node = node, .program = program, .request = *request};
+    request->ranges = NULL;
     TAILQ_INSERT_TAIL(&server->fetches, fetch, link);
     if (!session)
         return;

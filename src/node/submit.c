@@ -43,11 +43,36 @@ static bool fits(const struct tsl_remote_place *place, const uint64_t region[3],
     return !__builtin_add_overflow(end, place->offset, &end) && end <= mem->size;
 }
 
+static bool ranges_fit(const struct tsl_remote_request *r, const struct node_mem *mem)
+{
+    for (uint32_t i = 0; i < r->n_ranges; i++)
+        if (r->ranges[i].end > mem->size)
+            return false;
+    return true;
+}
+
 static bool check_side(struct node_work *work, unsigned i, const struct tsl_remote_place *place,
                        const struct tsl_member *member)
 {
+    const struct tsl_remote_request *r = &work->request;
+
     work->mems[i] = take_mem(work, place->mem, member);
-    return work->mems[i] && fits(place, work->request.region, work->mems[i]);
+    return work->mems[i] && (r->n_ranges ? ranges_fit(r, work->mems[i]) : fits(place, r->region, work->mems[i]));
+}
+
+/* A piece in ranges, of READs and PULLs. */
+static bool check_ranges(struct node_work *work)
+{
+    const struct tsl_remote_request *r = &work->request;
+
+    for (uint32_t i = 0; i < r->n_ranges; i++) {
+        if (r->ranges[i].begin >= r->ranges[i].end || r->ranges[i].end - r->ranges[i].begin > TSL_REMOTE_PIECE)
+            return false;
+        work->data_size += r->ranges[i].end - r->ranges[i].begin;
+        if (work->data_size > TSL_REMOTE_PIECE)
+            return false;
+    }
+    return true;
 }
 
 /* The data of a WRITE or READ: a piece. */
@@ -56,6 +81,8 @@ static bool check_data(struct node_work *work)
     const uint64_t *region = work->request.region;
     uint64_t size = 0;
 
+    if (work->request.n_ranges)
+        return check_ranges(work);
     for (unsigned d = 0; d < 3; d++)
         if (region[d] == 0 || region[d] > TSL_REMOTE_PIECE)
             return false;
@@ -270,6 +297,38 @@ static struct tsl_place place_of(const struct tsl_remote_place *place, const str
         .mem = mem->mem, .offset = place->offset, .row_pitch = place->row_pitch, .slice_pitch = place->slice_pitch};
 }
 
+/* Between the data, where they follow each other, and the memory: each copy waits for the one before, so that the last
+ * one's fence tells of all. After an error the data are in use by those before, whose end is waited for. */
+static cl_int submit_ranges(struct node_work *work, const struct tsl_waits *waits)
+{
+    const struct tsl_remote_request *r = &work->request;
+    const struct tsl_driver *driver = work->object.member->driver;
+    struct tsl_place mem = {.mem = work->mems[work->mems[0] ? 0 : 1]->mem};
+    struct tsl_place host = {.host = (uint8_t *)work->data + work->data_at};
+    cl_int error = CL_SUCCESS;
+
+    for (uint32_t i = 0; i < r->n_ranges && !error; i++) {
+        struct tsl_fence *before = work->fence;
+        const struct tsl_waits chain = {1, &before};
+        size_t size = (size_t)(r->ranges[i].end - r->ranges[i].begin);
+        struct tsl_copy copy = {.region = {size, 1, 1}};
+
+        mem.offset = (size_t)r->ranges[i].begin;
+        copy.dst = work->mems[0] ? mem : host;
+        copy.src = work->mems[0] ? host : mem;
+        error = driver->copy(work->lane->lane, &copy, before ? &chain : waits, &work->fence);
+        if (!error)
+            tsl_fence_unref(before);
+        host.offset += size;
+    }
+    if (error && work->fence) {
+        driver->fence_wait(work->fence);
+        tsl_fence_unref(work->fence);
+        work->fence = NULL;
+    }
+    return error;
+}
+
 static cl_int submit_copy(struct node_work *work, const struct tsl_waits *waits)
 {
     const struct tsl_remote_request *r = &work->request;
@@ -283,6 +342,8 @@ static cl_int submit_copy(struct node_work *work, const struct tsl_waits *waits)
         if (!work->fetch)
             node_stage_count(work->data, &work->object.session->server->reading_size);
     }
+    if (r->n_ranges)
+        return submit_ranges(work, waits);
     host.host = work->data ? (uint8_t *)work->data + work->data_at : (void *)r->data;
     copy.dst = work->mems[0] ? place_of(&r->dst, work->mems[0]) : host;
     copy.src = work->mems[1] ? place_of(&r->src, work->mems[1]) : host;

@@ -110,6 +110,7 @@ bool node_take_work(struct node_session *session, struct tsl_remote_request *req
     request->waits = NULL;
     request->args = NULL;
     request->svm = NULL;
+    request->ranges = NULL;
     work->bytes = node_bytes_ref(bytes);
     work->stays = request->named;
     work->lacks_data = request->kind == TSL_REMOTE_PULL || (request->kind == TSL_REMOTE_WRITE && request->later);

@@ -236,6 +236,7 @@ const struct tsl_driver tsl_remote_driver = {
     .image_of = remote_image_of,
     .can_copy_peer = remote_can_copy_peer,
     .copy = remote_copy,
+    .gather = remote_gather,
     .fill = remote_fill,
     .combine = remote_combine,
     .can_combine = remote_can_combine,

@@ -227,6 +227,8 @@ cl_int remote_gate_open(struct tsl_fence *gate, cl_int status);
 /* transfer.c */
 cl_int remote_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                    struct tsl_fence **fence);
+cl_int remote_gather(struct tsl_lane *lane, const struct tsl_gather *gather, const struct tsl_waits *waits,
+                     struct tsl_fence **fence);
 bool remote_can_copy_peer(struct tsl_member *from, struct tsl_member *to);
 
 /* submit.c */

@@ -27,6 +27,15 @@ static void code_region(const struct codec *c, uint64_t region[3])
         code_u64(c, &region[d]);
 }
 
+static void code_ranges(const struct codec *c, struct tsl_remote_request *r)
+{
+    code_list(c, &r->n_ranges, (void **)&r->ranges, 2 * sizeof(uint64_t), sizeof(r->ranges[0]), TSL_REMOTE_MAX_RANGES);
+    for (uint32_t i = 0; i < r->n_ranges; i++) {
+        code_u64(c, &r->ranges[i].begin);
+        code_u64(c, &r->ranges[i].end);
+    }
+}
+
 static void code_work(const struct codec *c, struct tsl_remote_request *r)
 {
     code_u64(c, &r->lane);
@@ -184,6 +193,8 @@ static void code_transfer(const struct codec *c, struct tsl_remote_request *r)
         code_bool(c, &r->goes_on);
     }
     code_region(c, r->region);
+    if (r->kind == TSL_REMOTE_READ || r->kind == TSL_REMOTE_PULL)
+        code_ranges(c, r);
     code_bool(c, &r->loose);
     code_bool(c, &r->later);
     if (r->kind == TSL_REMOTE_WRITE || r->kind == TSL_REMOTE_FILL)
@@ -283,6 +294,7 @@ void tsl_remote_request_finish(struct tsl_remote_request *request)
     free(request->waits);
     free(request->args);
     free(request->svm);
+    free(request->ranges);
     free(request->text);
     free(request->build.options);
     free(request->build.text_options);
@@ -297,6 +309,7 @@ void tsl_remote_request_finish(struct tsl_remote_request *request)
     request->waits = NULL;
     request->args = NULL;
     request->svm = NULL;
+    request->ranges = NULL;
     request->text = NULL;
     request->build = (struct tsl_remote_build){.n_specials = 0};
 }

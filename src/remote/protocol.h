@@ -17,7 +17,8 @@
  *
  * Nodes speak with each other as well, about one program's memory: what a PULL needs its node asks the other for, by a
  * READ without a lane, and gets READ_IS, whose data stand behind it in the same frame. No reply is lost but with a
- * node.
+ * node. Both may name ranges, at the same places of either memory, in the place of a box: their bytes follow each other
+ * in the data.
  *
  * Numbers are little-endian. Neither side trusts the other's bytes: a decode is safe on any, allocates no more than a
  * small constant times their number, and leaves nothing to free when it returns false. Both sides speak one version
@@ -32,16 +33,17 @@
 #include "facts/kernel_facts.h"
 
 #define TSL_REMOTE_MAGIC   0x4e4c5354u /* "TSLN" */
-#define TSL_REMOTE_VERSION 3u
+#define TSL_REMOTE_VERSION 4u
 
-#define TSL_REMOTE_INLINE    ((size_t)8 << 10)   /* bytes of data within a message */
-#define TSL_REMOTE_PIECE     ((size_t)1 << 20)   /* bytes of data of one piece of work, and of a slot */
-#define TSL_REMOTE_N_SLOTS   16u                 /* each way, of a program */
-#define TSL_REMOTE_MAX_FRAME ((size_t)300 << 20) /* bytes of messages */
-#define TSL_REMOTE_MAX_NODES 256u
-#define TSL_REMOTE_MAX_WAITS 65536u
-#define TSL_REMOTE_MAX_ARGS  4096u
-#define TSL_REMOTE_MAX_PARTS 65536u /* headers of a compilation, programs that are linked */
+#define TSL_REMOTE_INLINE     ((size_t)8 << 10)   /* bytes of data within a message */
+#define TSL_REMOTE_PIECE      ((size_t)1 << 20)   /* bytes of data of one piece of work, and of a slot */
+#define TSL_REMOTE_N_SLOTS    16u                 /* each way, of a program */
+#define TSL_REMOTE_MAX_FRAME  ((size_t)300 << 20) /* bytes of messages */
+#define TSL_REMOTE_MAX_NODES  256u
+#define TSL_REMOTE_MAX_WAITS  65536u
+#define TSL_REMOTE_MAX_ARGS   4096u
+#define TSL_REMOTE_MAX_RANGES 4096u
+#define TSL_REMOTE_MAX_PARTS  65536u /* headers of a compilation, programs that are linked */
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
@@ -109,7 +111,7 @@ enum tsl_remote_request_kind {
     TSL_REMOTE_COPY,    /* dst, src, region */
     TSL_REMOTE_WRITE,   /* dst, region, data or later */
     TSL_REMOTE_READ,    /* src, region */
-    TSL_REMOTE_PULL,    /* dst, src (memory of node `of`), region: a piece; goes_on */
+    TSL_REMOTE_PULL,    /* dst, src (memory of node `of`), region or ranges: a piece; goes_on */
     TSL_REMOTE_FILL,    /* dst, region, data: the pattern */
     TSL_REMOTE_COMBINE, /* dst, src, other, before: memory and offset; size, width, how */
     TSL_REMOTE_LAUNCH,  /* of: the kernel; window; args, or those of the kernel's last launch */
@@ -184,6 +186,8 @@ struct tsl_remote_request {
     uint64_t *waits;
     struct tsl_remote_place dst, src, other, before;
     uint64_t region[3];
+    uint32_t n_ranges; /* > 0: these instead of a region, and instead of offsets and pitches */
+    struct tsl_range_of_bytes *ranges;
     bool loose, later;
     bool goes_on; /* what a PULL waits for is only the one before it, of the same copy */
     uint32_t width, how;

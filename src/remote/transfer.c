@@ -134,20 +134,30 @@ static enum tsl_remote_request_kind kind_of(const struct tsl_copy *copy)
     return !copy->src.mem ? TSL_REMOTE_WRITE : !copy->dst.mem ? TSL_REMOTE_READ : TSL_REMOTE_PULL;
 }
 
-/* Of a piece; goes_on: it is another than the first. */
-static void set_transfer(struct tsl_remote_request *request, const struct tsl_copy *piece, bool goes_on)
+/* A box, or ranges at the same places of both memories: then the copy names these alone. */
+struct piece {
+    struct tsl_copy copy;
+    bool goes_on; /* it is another than the first */
+    unsigned n_ranges;
+    struct tsl_range_of_bytes *ranges; /* borrowed */
+};
+
+static void set_transfer(struct tsl_remote_request *request, const struct piece *piece)
 {
-    set_places(request, piece);
+    set_places(request, &piece->copy);
     if (request->kind != TSL_REMOTE_PULL)
         return;
-    request->of = remote_member_of(piece->src.mem->member)->node->index;
-    request->goes_on = goes_on;
+    request->of = remote_member_of(piece->copy.src.mem->member)->node->index;
+    request->goes_on = piece->goes_on;
+    request->n_ranges = piece->n_ranges;
+    request->ranges = piece->ranges;
 }
 
 /* One piece. It has a fence of its own in any case: the next one waits for it, and data may be held for it. */
-static cl_int transfer_piece(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
-                             struct holders *holders, bool goes_on, struct remote_fence **made)
+static cl_int transfer_piece(struct tsl_lane *lane, const struct piece *piece, const struct tsl_waits *waits,
+                             struct holders *holders, struct remote_fence **made)
 {
+    const struct tsl_copy *copy = &piece->copy;
     bool writes = !copy->src.mem;
     uint8_t inline_bytes[TSL_REMOTE_INLINE];
     struct remote_parcel *parcel = NULL;
@@ -157,7 +167,7 @@ static cl_int transfer_piece(struct tsl_lane *lane, const struct tsl_copy *copy,
 
     remote_lock(remote_lane_connection(lane));
     error = remote_work_begin_locked(&work, lane, kind_of(copy), waits);
-    set_transfer(&work.request, copy, goes_on);
+    set_transfer(&work.request, piece);
     if (!error)
         error = reserve_notes_locked(holders);
     if (!error && writes)
@@ -254,30 +264,40 @@ static cl_int give_up(struct tsl_lane *lane, struct remote_fence *before, cl_int
     return error;
 }
 
+/* Behind the last piece, whose place it takes as the last. */
+static cl_int add_piece(struct tsl_lane *lane, struct piece *piece, const struct tsl_waits *waits,
+                        struct holders *holders, struct remote_fence **last)
+{
+    struct tsl_fence *chain = *last ? &(*last)->base : NULL;
+    const struct tsl_waits behind = {1, &chain};
+    struct remote_fence *made = NULL;
+    cl_int error;
+
+    piece->goes_on = chain != NULL;
+    error = transfer_piece(lane, piece, chain ? &behind : waits, holders, &made);
+    if (error) {
+        remote_fence_drop(made);
+        return give_up(lane, *last, error);
+    }
+    remote_fence_drop(*last);
+    *last = made;
+    return CL_SUCCESS;
+}
+
 static cl_int transfer_pieces(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                               struct holders *holders, struct remote_fence **last)
 {
-    struct remote_fence *made = NULL;
-    struct tsl_copy piece;
+    struct piece piece = {.n_ranges = 0};
     struct pieces pieces;
+    cl_int error;
 
     *last = NULL;
     cut(&pieces, copy);
     do {
-        struct tsl_fence *chain = *last ? &(*last)->base : NULL;
-        const struct tsl_waits behind = {1, &chain};
-        cl_int error;
-
-        next_piece(&pieces, &piece);
-        error = transfer_piece(lane, &piece, chain ? &behind : waits, holders, chain != NULL, &made);
-        if (error) {
-            remote_fence_drop(made);
-            return give_up(lane, *last, error);
-        }
-        remote_fence_drop(*last);
-        *last = made;
-    } while (!pieces.over);
-    return CL_SUCCESS;
+        next_piece(&pieces, &piece.copy);
+        error = add_piece(lane, &piece, waits, holders, last);
+    } while (!error && !pieces.over);
+    return error;
 }
 
 static cl_int transfer(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
@@ -298,19 +318,71 @@ static cl_int transfer(struct tsl_lane *lane, const struct tsl_copy *copy, const
     return error;
 }
 
-/* From another node. What the program has told that one of the memory goes first. */
-static cl_int pull(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
-                   struct tsl_fence **fence)
+/* Before a PULL: what the program has told the other node of the memory goes first. */
+static void send_of(const struct tsl_mem *src)
 {
-    struct remote_node *from = remote_member_of(copy->src.mem->member)->node;
+    struct remote_node *from = remote_member_of(src->member)->node;
 
-    if (copy->dst.mem->member != lane->member)
-        return CL_INVALID_MEM_OBJECT;
     remote_lock(from->connection);
     if (!from->lost)
         remote_send_locked(from);
     remote_unlock(from->connection);
+}
+
+static cl_int pull(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+                   struct tsl_fence **fence)
+{
+    if (copy->dst.mem->member != lane->member)
+        return CL_INVALID_MEM_OBJECT;
+    send_of(copy->src.mem);
     return transfer(lane, copy, waits, fence);
+}
+
+/* The next ranges from *at on of the gather's i-th, so many bytes as a piece may have. */
+#define MOST_RANGES 64u
+
+static void next_ranges(const struct tsl_gather *gather, unsigned *i, uint64_t *at, struct piece *piece)
+{
+    uint64_t left = TSL_REMOTE_PIECE;
+
+    for (piece->n_ranges = 0; *i < gather->n && left && piece->n_ranges < MOST_RANGES;) {
+        uint64_t begin = *at > gather->list[*i].begin ? *at : gather->list[*i].begin;
+        uint64_t size = gather->list[*i].end - begin < left ? gather->list[*i].end - begin : left;
+
+        piece->ranges[piece->n_ranges++] = (struct tsl_range_of_bytes){begin, begin + size};
+        left -= size;
+        *at = begin + size;
+        *i += *at == gather->list[*i].end;
+    }
+}
+
+/* Ranges of another node's memory come in one message, or in one for each piece. */
+cl_int remote_gather(struct tsl_lane *lane, const struct tsl_gather *gather, const struct tsl_waits *waits,
+                     struct tsl_fence **fence)
+{
+    struct tsl_range_of_bytes ranges[MOST_RANGES];
+    struct piece piece = {.copy = {.dst = {.mem = gather->dst}, .src = {.mem = gather->src}, .region = {1, 1, 1}},
+                          .ranges = ranges};
+    struct holders holders = {.list = {.n = 0}};
+    struct remote_fence *last = NULL;
+    unsigned i = 0;
+    uint64_t at = 0;
+    cl_int error = CL_SUCCESS;
+
+    if (gather->dst->member != lane->member)
+        return CL_INVALID_MEM_OBJECT;
+    if (remote_member_of(gather->src->member)->node == remote_member_of(lane->member)->node)
+        return CL_INVALID_OPERATION;
+    send_of(gather->src);
+    while (i < gather->n && !error) {
+        next_ranges(gather, &i, &at, &piece);
+        error = add_piece(lane, &piece, waits, &holders, &last);
+    }
+    if (!error && fence)
+        *fence = &last->base;
+    else if (!error)
+        remote_fence_drop(last);
+    return error;
 }
 
 cl_int remote_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,

@@ -47,6 +47,7 @@ static struct {
     STAILQ_HEAD(, said) said, said_to_peers; /* the latter's node: to whom */
     atomic_size_t n_through;                 /* bytes of programs' data that the head handed on */
     atomic_size_t n_frames;                  /* of requests */
+    atomic_size_t n_between;                 /* of nodes to each other */
     atomic_bool loses; /* nodes learn that node 0 is lost, which says nothing to others any more */
     atomic_bool ends;  /* the connection is cut */
     pthread_t thread;
@@ -104,6 +105,7 @@ static void keep_for_peer(void *arg, unsigned node, uint32_t program, uint8_t *d
 
     assert_int_equal(program, 1);
     assert_int_not_equal(*(const unsigned *)arg, node);
+    atomic_fetch_add(&head.n_between, 1);
     STAILQ_INSERT_TAIL(&head.said_to_peers, said, link);
 }
 
@@ -485,6 +487,58 @@ static void a_pull_has_its_turn(void **state)
     no_violation();
 }
 
+/* Ranges of a node's memory come to another's in one message, as far as a piece goes, and nothing else is touched. */
+static void ranges_come_together(void **state)
+{
+    static const struct tsl_range_of_bytes few[] = {{0, 1}, {5, 2000}, {3000, 3001}, {65536, 131072}},
+                                           many[] = {{1, 700000}, {700001, 2900000}, {2900010, 3145728}};
+    static const struct tsl_gather gathers[] = {{.n = 4, .list = few}, {.n = 3, .list = many}};
+    const size_t size = 3 << 20;
+    struct tsl_lane *a = new_lane(members[1]), *b = new_lane(members[2]);
+    struct tsl_mem *from = new_mem(members[1], size), *to = new_mem(members[2], size),
+                   *near = new_mem(members[3], size);
+    struct tsl_place mem_from = {.mem = from}, mem_to = {.mem = to};
+    uint8_t *in = malloc(size), *out = malloc(size), *wanted = malloc(size);
+
+    (void)state;
+    for (size_t i = 0; i < size; i++)
+        in[i] = (uint8_t)(i * 41 + i / 999);
+    assert_int_equal(copy(a, mem_from, (struct tsl_place){.host = in}, size, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->finish(a), CL_SUCCESS);
+    for (unsigned g = 0; g < 2; g++) {
+        struct tsl_gather gather = gathers[g];
+        struct tsl_fence *gathered;
+        size_t before;
+
+        gather.dst = to;
+        gather.src = from;
+        memset(wanted, 3, size);
+        for (unsigned i = 0; i < gather.n; i++)
+            memcpy(wanted + gather.list[i].begin, in + gather.list[i].begin,
+                   (size_t)(gather.list[i].end - gather.list[i].begin));
+        assert_int_equal(driver->fill(b, &(struct tsl_fill){mem_to, {size, 1, 1}, "\3", 1}, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->finish(b), CL_SUCCESS);
+        before = atomic_load(&head.n_between);
+        assert_int_equal(driver->gather(b, &gather, NULL, &gathered), CL_SUCCESS);
+        assert_int_equal(copy(b, (struct tsl_place){.host = out}, mem_to, size, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->finish(b), CL_SUCCESS);
+        assert_int_equal(driver->fence_wait(gathered), CL_COMPLETE);
+        assert_memory_equal(out, wanted, size);
+        assert_int_equal(atomic_load(&head.n_between) - before, g == 0 ? 2 : 6);
+        tsl_fence_unref(gathered);
+    }
+    assert_int_equal(driver->gather(b, &(struct tsl_gather){to, near, 4, few}, NULL, NULL), CL_INVALID_OPERATION);
+    driver->mem_free(from);
+    driver->mem_free(to);
+    driver->mem_free(near);
+    driver->lane_free(a);
+    driver->lane_free(b);
+    free(in);
+    free(out);
+    free(wanted);
+    no_violation();
+}
+
 /* A PULL from a node that is lost fails, whether it was asked for or waits; what is before it in its lane doesn't. */
 static void a_pull_from_a_lost_node_fails(void **state)
 {
@@ -614,10 +668,10 @@ static void a_cut_connection_is_a_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_take_all_ways),        cmocka_unit_test(bytes_go_from_node_to_node),
-        cmocka_unit_test(a_pull_has_its_turn),        cmocka_unit_test(a_command_is_one_frame),
-        cmocka_unit_test(memory_is_booked),           cmocka_unit_test(a_pull_from_a_lost_node_fails),
-        cmocka_unit_test(a_cut_connection_is_a_loss),
+        cmocka_unit_test(bytes_take_all_ways),           cmocka_unit_test(bytes_go_from_node_to_node),
+        cmocka_unit_test(ranges_come_together),          cmocka_unit_test(a_pull_has_its_turn),
+        cmocka_unit_test(a_command_is_one_frame),        cmocka_unit_test(memory_is_booked),
+        cmocka_unit_test(a_pull_from_a_lost_node_fails), cmocka_unit_test(a_cut_connection_is_a_loss),
     };
 
     return cmocka_run_group_tests_name("pair", tests, begin, end);

@@ -97,6 +97,16 @@ static const struct tsl_remote_request samples[] = {
      .src = {.mem = THEIRS, .offset = 4, .row_pitch = 64},
      .region = {64, 2, 1},
      .of = 1},
+    {.kind = TSL_REMOTE_PULL,
+     .id = 31,
+     .lane = LANE,
+     .tell = true,
+     .dst = {.mem = B},
+     .src = {.mem = THEIRS},
+     .region = {1, 1, 1},
+     .n_ranges = 3,
+     .ranges = (struct tsl_range_of_bytes[]){{4, 68}, {70, 71}, {100, 163}},
+     .of = 1},
     {.kind = TSL_REMOTE_COMBINE,
      .id = 26,
      .lane = LANE,
@@ -391,6 +401,15 @@ static void ask_as_peer(uint32_t program, bool changed)
                                                                  .src = {.mem = C, .offset = 4, .row_pitch = 100},
                                                                  .region = {100, 3, 1}});
     say_as_peer(program, &writer, changed);
+    writer = (struct tsl_writer){.size = 0};
+    tsl_remote_put_request(&writer,
+                           &(struct tsl_remote_request){.kind = TSL_REMOTE_READ,
+                                                        .id = 6,
+                                                        .src = {.mem = C},
+                                                        .region = {1, 1, 1},
+                                                        .n_ranges = 2,
+                                                        .ranges = (struct tsl_range_of_bytes[]){{0, 200}, {300, 400}}});
+    say_as_peer(program, &writer, changed);
 }
 
 static int begin(void **state)
@@ -454,14 +473,14 @@ static void a_whole_program_is_served(void **state)
     n_replies = 0;
     ask_as_peer(1, false); /* The program says later what it is about. */
     assert_true(node_server_take(server, 1, writer.data, TSL_REMOTE_FRAME_SIZE, writer.size - TSL_REMOTE_FRAME_SIZE));
-    for (int i = 0; i < 2000 && (n_replies < 11 || !n_told); i++) {
+    for (int i = 0; i < 2000 && (n_replies < 12 || n_told < 600); i++) {
         if (!node_server_step(server))
             node_server_wait(server, 1000);
         answer_peer(false);
     }
-    /* Five answers, five ends of work, and one that bytes of a READ and one that staging came by. */
-    assert_true(n_replies >= 11);
-    assert_int_equal(n_told, 300);
+    /* Five answers, six ends of work, and one that bytes of a READ and one that staging came by. */
+    assert_true(n_replies >= 12);
+    assert_int_equal(n_told, 600);
     node_server_bye(server, 1);
     step_until_empty();
     check_nothing_is_left();
