@@ -102,7 +102,8 @@ struct node_work {
     struct node_lane *lane;          /* a reference until it is done */
     bool is_gate, lacks_data, stays; /* stays: later work may name it */
     bool receiving;                  /* its data are being received: they stay where they are */
-    bool asked;                      /* of a PULL: the other node was asked for its data */
+    bool asked;                      /* of a PULL: the other node was asked for its data, … */
+    uint64_t asked_ns;               /* … then */
     struct node_fetch *fetch;        /* another node's question, which this READ answers; ours */
     bool ended;                      /* the driver is through with it */
     bool told;                       /* the driver tells its end, or told it */

@@ -2,6 +2,7 @@
  * What nodes have of each other. A PULL's data come from the node whose memory they are: asked for when the PULL is the
  * next of its lane, all that it waits for has ended and all before it has too, since the other node reads at once.
  */
+#include "base/clock.h"
 #include "node/internal.h"
 
 #include <stdlib.h>
@@ -38,6 +39,7 @@ static void ask(struct node_work *work)
     struct tsl_writer writer = {.size = 0};
 
     work->asked = true;
+    work->asked_ns = tsl_clock_ns();
     memcpy(as.region, work->request.region, sizeof(as.region));
     tsl_write_raw(&writer, none, sizeof(none));
     tsl_remote_put_request(&writer, &as);

@@ -320,7 +320,7 @@ static void tell(struct node_work *work)
 
     if (work->fence && !work->status && !work->object.member->driver->fence_times(work->fence, &times)) {
         reply.has_times = true;
-        reply.start_ns = times.start_ns;
+        reply.start_ns = work->asked ? work->asked_ns : times.start_ns; /* The way from the other node counts. */
         reply.end_ns = times.end_ns;
     }
     node_reply(session, &reply);

@@ -77,6 +77,15 @@ static struct remote_parcel *next_locked(struct remote_connection *c)
     return parcel;
 }
 
+static void note_begin_locked(struct remote_connection *c, uint64_t id)
+{
+    struct remote_fence *fence;
+
+    HASH_FIND(hh, c->by_id, &id, sizeof(id), fence);
+    if (fence)
+        fence->begin_ns = tsl_clock_ns();
+}
+
 /* The lock is given back while the program's memory is read; a loss waits for that. */
 static void carry_locked(struct remote_connection *c, const struct remote_parcel *parcel)
 {
@@ -87,6 +96,7 @@ static void carry_locked(struct remote_connection *c, const struct remote_parcel
 
     c->slot_taken[slot] = true;
     c->copying = node;
+    note_begin_locked(c, parcel->id);
     remote_unlock(c);
     remote_pack(bytes, &parcel->host, parcel->region);
     remote_lock(c);

@@ -147,6 +147,8 @@ cl_int remote_fence_times(struct tsl_fence *fence, struct tsl_times *times)
     if (!f->profile || remote_fence_status(fence) > CL_COMPLETE || !f->has_times)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     *times = f->times;
+    if (f->first && f->first->has_times && f->first->times.start_ns < times->start_ns)
+        times->start_ns = f->first->times.start_ns;
     return CL_SUCCESS;
 }
 
@@ -161,6 +163,8 @@ void remote_fence_free(struct tsl_fence *fence)
     remote_unlock(c);
     if (f->launch)
         tsl_fence_unref(&f->launch->base);
+    if (f->first)
+        tsl_fence_unref(&f->first->base);
     free(f);
 }
 

@@ -100,7 +100,9 @@ struct remote_fence {
     struct remote_node *node;
     uint64_t lane_id; /* 0: a gate */
     uint64_t sent_ns;
-    struct tsl_place host; /* of a READ: where its bytes go */
+    uint64_t begin_ns;          /* of a WRITE: when its data began to be sent; 0: they stand in it */
+    struct remote_fence *first; /* of a transfer in pieces: the first one's, when it began; a reference, or NULL */
+    struct tsl_place host;      /* of a READ: where its bytes go */
     size_t region[3];
     TSL_SMALL_VECTOR(struct remote_note, 2) notes;
     TSL_SMALL_VECTOR(struct remote_fence *, 2) waits; /* that had not ended; references */

@@ -114,6 +114,21 @@ static struct remote_fence *find_locked(struct remote_connection *c, uint64_t id
     return fence;
 }
 
+/* The node knows when its device copied; the program's side of a transfer is known here. */
+static void set_times_locked(struct remote_fence *fence, const struct tsl_remote_reply *reply, uint64_t now)
+{
+    struct tsl_times *times = &fence->times;
+
+    tsl_clock_map_feed(&fence->node->clock, reply->now_ns, fence->sent_ns, now);
+    *times = (struct tsl_times){reply->start_ns, reply->end_ns};
+    tsl_clock_map_span(&fence->node->clock, &times->start_ns, &times->end_ns);
+    if (fence->host.host)
+        times->end_ns = now > times->end_ns ? now : times->end_ns;
+    if (fence->begin_ns && fence->begin_ns < times->start_ns)
+        times->start_ns = fence->begin_ns;
+    fence->has_times = true;
+}
+
 /* False: the node says what makes no sense. */
 static bool take_done(struct remote_node *node, const struct tsl_remote_reply *reply)
 {
@@ -127,12 +142,8 @@ static bool take_done(struct remote_node *node, const struct tsl_remote_reply *r
         remote_unlock(c);
         return false;
     }
-    if (reply->has_times && fence->profile) {
-        tsl_clock_map_feed(&node->clock, reply->now_ns, fence->sent_ns, now);
-        fence->times = (struct tsl_times){reply->start_ns, reply->end_ns};
-        tsl_clock_map_span(&node->clock, &fence->times.start_ns, &fence->times.end_ns);
-        fence->has_times = true;
-    }
+    if (reply->has_times && fence->profile)
+        set_times_locked(fence, reply, now);
     remote_end_locked(fence, reply->status);
     remote_unlock(c);
     remote_tell(fence);

@@ -264,6 +264,13 @@ static cl_int give_up(struct tsl_lane *lane, struct remote_fence *before, cl_int
     return error;
 }
 
+/* It began when the first one did. */
+static void set_first(struct remote_fence *made, struct remote_fence *before)
+{
+    made->first = before->first ? before->first : before;
+    tsl_fence_ref(&made->first->base);
+}
+
 /* Behind the last piece, whose place it takes as the last. */
 static cl_int add_piece(struct tsl_lane *lane, struct piece *piece, const struct tsl_waits *waits,
                         struct holders *holders, struct remote_fence **last)
@@ -279,6 +286,8 @@ static cl_int add_piece(struct tsl_lane *lane, struct piece *piece, const struct
         remote_fence_drop(made);
         return give_up(lane, *last, error);
     }
+    if (*last)
+        set_first(made, *last);
     remote_fence_drop(*last);
     *last = made;
     return CL_SUCCESS;
