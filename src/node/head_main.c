@@ -191,6 +191,27 @@ static void rest(unsigned us)
         head_accept(&head);
 }
 
+static void clean(void)
+{
+    char path[4096];
+    static const char *const names[] = {"socket", "socket.new", "why", "head", "head.new"};
+
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+static void look_for_parent(void)
+{
+    if (!mpi_io_is_orphan())
+        return;
+    fprintf(stderr, "tesela-head: what started the nodes' job has ended, so the job ends\n");
+    clean();
+    _exit(1);
+}
+
 static void serve(void)
 {
     unsigned n = 0;
@@ -205,22 +226,11 @@ static void serve(void)
         else if (!did)
             sched_yield();
         look_for_silence();
+        look_for_parent();
     }
 }
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
-
-static void clean(void)
-{
-    char path[4096];
-    static const char *const names[] = {"socket", "socket.new", "why", "head", "head.new"};
-
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
-        unlink(path);
-    }
-    rmdir(folder);
-}
 
 static bool all_live(void)
 {

@@ -10,8 +10,11 @@
 /* Data of a megabyte come and go all the time: malloc would give the pages of each back to the system. */
 #define KEPT_SIZE (256 << 20)
 
+static pid_t parent;
+
 void mpi_io_init(struct mpi_io *io)
 {
+    parent = getppid();
     mallopt(M_MMAP_THRESHOLD, 8 << 20);
     mallopt(M_TRIM_THRESHOLD, KEPT_SIZE);
     TAILQ_INIT(&io->sendings);
@@ -110,6 +113,19 @@ uint8_t *mpi_io_take(int *rank, size_t *size, mpi_io_room_fn *room)
     *rank = status.MPI_SOURCE;
     *size = (size_t)n;
     return data;
+}
+
+#define LOOK_NS 50000000u /* from one look to the next */
+
+bool mpi_io_is_orphan(void)
+{
+    static uint64_t looked_ns;
+    uint64_t now = tsl_clock_ns();
+
+    if (now - looked_ns < LOOK_NS)
+        return false;
+    looked_ns = now;
+    return getppid() != parent;
 }
 
 /* Where there are processors enough a loop looks for two milliseconds without a rest; else programs need them more. */

@@ -49,6 +49,9 @@ typedef void *mpi_io_room_fn(int rank, size_t size);
  * bytes of that rank. */
 uint8_t *mpi_io_take(int *rank, size_t *size, mpi_io_room_fn *room);
 
+/* The process that started this one, MPI's, has ended, and with it the job: MPI doesn't always end the others. */
+bool mpi_io_is_orphan(void);
+
 /* How long a loop rests before it looks again: not at all for a while after it did something, then longer and longer.
  * Microseconds. */
 unsigned mpi_io_rest(bool did);

@@ -208,6 +208,8 @@ static void serve(void)
         bool did = step();
         unsigned rest = mpi_io_rest(did);
 
+        if (mpi_io_is_orphan())
+            _exit(1);
         if (rest)
             node_server_wait(node.server, rest);
         else if (!did)
