@@ -38,7 +38,8 @@ static bool may_be_late(const struct tsl_build *build)
     for (cl_uint i = 0; i < context->n_devices; i++)
         if (context->devices[i]->parent) /* It may have weak members alone. */
             return false;
-    return build->make == &tsl_make_build && build->program->source && settings->policy == TSL_POLICY_AUTO &&
+    bool learns = settings->policy == TSL_POLICY_AUTO || settings->policy == TSL_POLICY_MODEL;
+    return build->make == &tsl_make_build && build->program->source && learns &&
            settings->reproducible != TSL_REPRODUCIBLE_YES && !tsl_split_always(settings->split);
 }
 

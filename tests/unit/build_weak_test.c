@@ -1,4 +1,5 @@
 /* variant: fake TESELA_MEMBERS=fake TESELA_VENDORS={build}/vendors-none */
+/* variant: model TESELA_MEMBERS=fake TESELA_VENDORS={build}/vendors-none TESELA_POLICY=model */
 /* Builds of programs for members of which one is much slower than the other: nobody waits long for its code. */
 #include "program/program.h"
 
