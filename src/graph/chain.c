@@ -10,6 +10,7 @@
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/data.h"
+#include "graph/either_way.h"
 #include "graph/out_of_core.h"
 #include "graph/plan_kernel.h"
 #include "graph/queue.h"
@@ -483,6 +484,8 @@ static bool pays(struct tsl_chain *chain, uint64_t key)
 {
     struct tsl_command *first = chain->links[0].command;
     unsigned few = chain->n < TSL_CHAIN_PAYS_TRIES ? chain->n : TSL_CHAIN_PAYS_TRIES;
+    if (tsl_either_way_needs_chain(first))
+        return true;
     enum tsl_chain_way way = tsl_chain_pays_how(first->graph, key, alone_ns(chain));
     if (way == TSL_CHAIN_DOES)
         return true;
@@ -530,7 +533,7 @@ struct tsl_chain *tsl_chain_make(struct tsl_command *first)
     first->graph->ports[chain->member].arena.chain_id = first->id;
     tsl_chain_pays_watch(first, chain->n, key, true);
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO,
-            "%s: its buffers fit no member, so %u launches of %u that wait are chained on %s, in %u tiles (found in %u "
+            "%s: its buffers don't fit, so %u launches of %u that wait are chained on %s, in %u tiles (found in %u "
             "us; a launch takes %.0f us, a MiB %.1f us to move)",
             first->kernel->name, chain->n, n, first->graph->ports[chain->member].name,
             tsl_time_tiles_expected(chain->tiles), (unsigned)((tiled_ns - begun_ns) / 1000),

@@ -2,8 +2,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "footprint/window.h"
 #include "graph/command.h"
 #include "graph/state.h"
+#include "graph/window_times.h"
 #include "program/program.h"
 
 #include <stdlib.h>
@@ -24,7 +26,7 @@
 struct tsl_chain_watch {
     unsigned n, n_left;
     uint64_t key, begun_ns;
-    bool chained, failed;
+    bool chained, mixed, failed; /* mixed: of several kernels or sizes */
 };
 
 static struct tsl_chain_pays *find(struct tsl_graph *graph, uint64_t key)
@@ -81,13 +83,17 @@ void tsl_chain_pays_watch(struct tsl_command *first, unsigned n, uint64_t key, b
     watch->begun_ns = tsl_clock_ns();
     for (unsigned i = 0; i < n; i++, c = TAILQ_NEXT(c, link)) {
         c->chain_watch = watch;
+        watch->mixed |= c->kernel->place_key != first->kernel->place_key ||
+                        tsl_window_items(&c->share.window) != tsl_window_items(&first->share.window);
         last = c;
     }
     last->watched = true; /* Its end is to be seen at once. */
 }
 
-static void tell(struct tsl_graph *graph, const struct tsl_chain_watch *watch, const char *kernel)
+/* c: the last of them. */
+static void tell(struct tsl_command *c, const struct tsl_chain_watch *watch)
 {
+    struct tsl_graph *graph = c->graph;
     struct tsl_chain_pays *pays = find_or_make(graph, watch->key);
     uint64_t now_ns = tsl_clock_ns(),
              begun_ns = watch->begun_ns > graph->chain_end_ns ? watch->begun_ns : graph->chain_end_ns;
@@ -98,8 +104,10 @@ static void tell(struct tsl_graph *graph, const struct tsl_chain_watch *watch, c
     pays->n_chained += watch->chained;
     *least = *least > 0 && *least * FORGET < each_ns ? *least * FORGET : each_ns;
     if (!watch->chained && first)
-        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "%s: a launch took %.0f us by itself, and %.0f in chains", kernel,
-                pays->alone_ns / 1000, pays->chained_ns / 1000);
+        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "%s: a launch took %.0f us by itself, and %.0f in chains",
+                c->kernel->name, pays->alone_ns / 1000, pays->chained_ns / 1000);
+    if (watch->chained && !watch->mixed && now_ns > begun_ns)
+        tsl_window_times_chained(c, watch->n, now_ns - begun_ns);
 }
 
 void tsl_chain_pays_complete(struct tsl_command *c)
@@ -112,6 +120,6 @@ void tsl_chain_pays_complete(struct tsl_command *c)
     if (--watch->n_left > 0)
         return;
     if (!watch->failed)
-        tell(c->graph, watch, c->kernel->name);
+        tell(c, watch);
     free(watch);
 }

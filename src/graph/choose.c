@@ -12,6 +12,7 @@
 #include "graph/cut_work.h"
 #include "graph/data.h"
 #include "graph/edge.h"
+#include "graph/either_way.h"
 #include "graph/member_memory.h"
 #include "graph/op.h"
 #include "graph/out_of_core.h"
@@ -19,6 +20,7 @@
 #include "graph/stay.h"
 #include "graph/survey.h"
 #include "graph/variants.h"
+#include "graph/window_times.h"
 #include "place/model.h"
 #include "place/model_file.h"
 #include "place/place.h"
@@ -91,7 +93,24 @@ static void look_again(struct tsl_command *c)
     if (tsl_members_is_empty(can))
         return;
     c->out_of_core = false;
-    c->members = can;
+    c->members = tsl_members_union(can, c->other_way);
+    c->other_way = TSL_MEMBERS_NONE;
+}
+
+/* False: it goes whole after all. */
+static bool goes_by_windows(struct tsl_command *c)
+{
+    look_again(c);
+    if (!c->out_of_core)
+        return false;
+    if (tsl_out_of_core_place(c, living(c))) {
+        tsl_either_way_placed(c);
+        return true;
+    }
+    if (tsl_either_way_whole(c))
+        return false;
+    tsl_out_of_core_fail(c);
+    return true;
 }
 
 static bool placed(struct tsl_command *c)
@@ -105,11 +124,8 @@ bool tsl_place_choose(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
-    look_again(c);
-    if (c->out_of_core) {
-        tsl_out_of_core_place(c, living(c));
+    if (goes_by_windows(c))
         return true;
-    }
     c->share.variant = 0;
     if (g->n_ports == 1 && !tsl_cut_is_wanted(g) && !c->kernel->has_variants) {
         c->share.placement = (struct tsl_placement){.member = 0};
@@ -251,6 +267,7 @@ static void tell_joints(struct tsl_command *c)
 
 void tsl_place_complete(struct tsl_command *c)
 {
+    tsl_window_times_complete(c);
     if (c->joints && c->share.joint_ns > 0 && c->status == CL_COMPLETE)
         tell_joints(c);
     if (c->joints || c->graph->complete_ns)

@@ -81,7 +81,8 @@ struct tsl_command {
     uint64_t spread;         /* ... of these arguments (bits) */
     bool changes_by_turns;   /* ... which atomic operations change, whose order any run has another of */
     tsl_members members;     /* of a kernel: those that can take the launch */
-    bool out_of_core;        /* a launch whose buffers no member holds: it runs window by window (out_of_core.h) */
+    bool out_of_core;        /* a launch that runs window by window, on those of `members` (out_of_core.h) */
+    tsl_members other_way;   /* ... or may run so, or whole, on these members instead (either_way.h); empty: it can't */
     bool unchained;          /* ... by itself: it was found not to pay to chain it (chain.h) */
     struct tsl_chain_watch *chain_watch; /* ... it is measured with others (chain_pays.h); NULL: it isn't */
     bool chain_due;                      /* ... now: it waits for no more launches to be chained with */

@@ -7,6 +7,7 @@
 #include "graph/coalesce.h"
 #include "graph/command.h"
 #include "graph/data.h"
+#include "graph/either_way.h"
 #include "graph/event.h"
 #include "graph/graph.h"
 #include "graph/member_memory.h"
@@ -390,6 +391,8 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
     }
     if (tsl_members_is_empty(c->members) && !tsl_members_is_empty(members) && !tsl_out_of_core_allow(c, members))
         return abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    if (!c->out_of_core && !tsl_members_are(c->members, members))
+        tsl_either_way_find(c, members);
     return commit(e, c);
 }
 

@@ -86,6 +86,11 @@ void tsl_member_memory_free(const struct tsl_residence *residence, struct tsl_me
     take(&member->books.held_size, size);
 }
 
+bool tsl_member_memory_has(struct tsl_member *member, uint64_t size)
+{
+    return room_size(member) >= size;
+}
+
 bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size)
 {
     struct tsl_member *member = port->member;

@@ -28,6 +28,8 @@ void tsl_member_memory_unplan(struct tsl_member *member, uint64_t size);
 /* The object is planned to be there, is so no longer; a spread one on all its members. */
 void tsl_member_memory_reserve(const struct tsl_port *port, const struct tsl_residence *residence);
 void tsl_member_memory_release(const struct tsl_port *port, const struct tsl_residence *residence);
+/* Has the member so much memory in all, by what is known? */
+bool tsl_member_memory_has(struct tsl_member *member, uint64_t size);
 /* Do plans already use so much of the member's memory that there is none for `size` bytes more? */
 bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size);
 /* The driver refused memory: for some seconds plans reckon with what is held, without what it may not have really yet

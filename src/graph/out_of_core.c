@@ -410,16 +410,22 @@ bool tsl_out_of_core_alike(const struct tsl_command *a, const struct tsl_command
 /* So many launches of the queue, from the last one on, are looked at for one that is alike and may run so. */
 #define LOOK_BACK 3u
 
-/* What was found out of such a launch, which waits to be chained, serves again. */
-static bool allow_like_others(struct tsl_command *c)
+/* What was found out of such a launch, which waits to be chained, serves again. Empty: there is none. */
+static tsl_members able_like_others(struct tsl_command *c)
 {
     const struct tsl_command *other = TAILQ_LAST(&c->queue->commands, tsl_command_list);
     for (unsigned i = 0; i < LOOK_BACK && other; i++, other = TAILQ_PREV(other, tsl_command_list, link))
-        if (other->out_of_core && other->state == TSL_HELD && tsl_out_of_core_alike(other, c)) {
-            c->members = other->members;
-            return true;
-        }
-    return false;
+        if (other->out_of_core && other->state == TSL_HELD && tsl_out_of_core_alike(other, c))
+            return other->members;
+    return TSL_MEMBERS_NONE;
+}
+
+/* looked: a member that has windows was looked at. */
+static tsl_members find_able(struct tsl_command *c, tsl_members members, struct plan *plan, bool *looked)
+{
+    c->out_of_core = true; /* Footprints matter. */
+    tsl_members can = able_like_others(c);
+    return tsl_members_is_empty(can) ? able(c, members, plan, looked) : can;
 }
 
 bool tsl_out_of_core_allow(struct tsl_command *c, tsl_members members)
@@ -428,9 +434,7 @@ bool tsl_out_of_core_allow(struct tsl_command *c, tsl_members members)
     bool looked = false;
     if (plan && c->kernel) {
         tsl_lock_take(&c->graph->lock);
-        c->out_of_core = true;
-        if (!allow_like_others(c))
-            c->members = able(c, members, plan, &looked);
+        c->members = find_able(c, members, plan, &looked);
         tsl_lock_give(&c->graph->lock);
     }
     c->out_of_core = !tsl_members_is_empty(c->members);
@@ -438,6 +442,16 @@ bool tsl_out_of_core_allow(struct tsl_command *c, tsl_members members)
         tell(c, members, looked ? plan : NULL);
     free(plan);
     return c->out_of_core;
+}
+
+tsl_members tsl_out_of_core_able(struct tsl_command *c, tsl_members members)
+{
+    struct plan *plan = tsl_members_is_empty(members) ? NULL : malloc(sizeof(*plan));
+    bool looked = false;
+    tsl_members can = plan ? find_able(c, members, plan, &looked) : TSL_MEMBERS_NONE;
+    c->out_of_core = false;
+    free(plan);
+    return can;
 }
 
 /* ---- Its place --------------------------------------------------------------------------------------------------- */
@@ -503,8 +517,8 @@ static bool make_shares(struct plan *plan, tsl_members members, unsigned n, cons
         tsl_placer_place_part(c->graph->placer, &ask, member, tsl_place_work_items(&window), &share->placement);
         share->moved = true;
     }
-    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: its buffers fit no member, so it runs in %u windows", c->kernel->name,
-            n);
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: its buffers don't fit %s, so it runs in %u windows", c->kernel->name,
+            c->graph->ports[c->share.placement.member].name, n);
     return true;
 }
 
@@ -566,15 +580,19 @@ static bool place(struct plan *plan, struct tsl_command *c, tsl_members members)
     return false;
 }
 
-void tsl_out_of_core_place(struct tsl_command *c, tsl_members members)
+bool tsl_out_of_core_place(struct tsl_command *c, tsl_members members)
 {
     struct plan *plan = malloc(sizeof(*plan));
-    if (!plan || !place(plan, c, members)) {
-        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_ERROR, "%s can't be run window by window: there is no memory to plan it",
-                c->kernel->name);
-        c->status = plan ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_OUT_OF_HOST_MEMORY;
-    }
+    bool placed = plan && place(plan, c, members);
     free(plan);
+    return placed;
+}
+
+void tsl_out_of_core_fail(struct tsl_command *c)
+{
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_ERROR, "%s can't be run window by window: there is no memory to plan it",
+            c->kernel->name);
+    c->status = CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
 /* ---- For chains -------------------------------------------------------------------------------------------------- */

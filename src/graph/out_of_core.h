@@ -1,7 +1,8 @@
 /*
- * Launches whose buffers no member holds run window by window: windows of the launch, one after another, each with
- * slices of the buffers in an area of the member's arena (arena.h). The bytes of the next window arrive and those of
- * the last leave while one is computed. With several members each has some of the windows.
+ * Launches whose buffers no member holds, or none that is fast enough (either_way.h), run window by window: windows of
+ * the launch, one after another, each with slices of the buffers in an area of the member's arena (arena.h). The bytes
+ * of the next window arrive and those of the last leave while one is computed. With several members each has some of
+ * the windows.
  *
  * A window is planned as a launch of its own, after those before it: its slices are filled from the host's copies, and
  * what it wrote goes back there. So the current bytes of such buffers are the host's, and any conflict between windows
@@ -30,9 +31,14 @@ struct tsl_parts;
 /* May the launch, whose buffers none of the members holds, run so? Then the command's members are those that can take
  * part. False: why not was logged. Takes the graph's lock. */
 bool tsl_out_of_core_allow(struct tsl_command *command, tsl_members members);
-/* Makes the windows of such a launch, and places them over those members. Where that fails the command does. Under the
- * graph's lock. */
-void tsl_out_of_core_place(struct tsl_command *command, tsl_members members);
+/* Which of the members, none of which holds the buffers of the launch, which comes to its queue, could run it so? Under
+ * the graph's lock. */
+tsl_members tsl_out_of_core_able(struct tsl_command *command, tsl_members members);
+/* Makes the windows of such a launch, and places them over those members. False: nothing was made, as they don't fit
+ * any more, or there is no memory. Under the graph's lock. */
+bool tsl_out_of_core_place(struct tsl_command *command, tsl_members members);
+/* The command fails for that. */
+void tsl_out_of_core_fail(struct tsl_command *command);
 
 /* Do two launches, which both are not placed yet, touch the same and take the same? */
 bool tsl_out_of_core_alike(const struct tsl_command *a, const struct tsl_command *b);

@@ -20,8 +20,9 @@ struct tsl_graph_queue {
     struct tsl_command_list commands; /* not reported, oldest first */
     struct tsl_command *unscheduled;  /* in-order: the first held command (all after it are held too); else NULL */
     unsigned n_behind;                /* enqueued behind unscheduled */
-    struct tsl_command *chain;    /* in-order: unscheduled, which waits for launches to be chained with; else NULL */
-    unsigned n_in_chain, n_seen;  /* then: so many are there, with it; and were at the last look for more */
+    struct tsl_command *chain;   /* in-order: unscheduled, which waits for launches to be chained with; else NULL */
+    unsigned n_in_chain, n_seen; /* then: so many are there, with it; and were at the last look for more */
+    unsigned n_together; /* ... so many were chained last, of launches that may also go whole (either_way.h); 0: none */
     struct tsl_command *barrier;  /* out-of-order: the last barrier, while not complete (owned reference) */
     tsl_dependences frontier;     /* in-order: of the last scheduled command */
     tsl_dependences task;         /* in-order: the last host task, and what waited for others */

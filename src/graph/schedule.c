@@ -14,6 +14,7 @@
 #include "graph/deferred_write.h"
 #include "graph/dependences.h"
 #include "graph/edge.h"
+#include "graph/either_way.h"
 #include "graph/mapped.h"
 #include "graph/memory_order.h"
 #include "graph/op.h"
@@ -313,6 +314,8 @@ static void run(struct due *due)
         due->first = c->next;
         if (!due->first)
             due->end = &due->first;
+        if (c->kernel)
+            tsl_either_way_chain(c);
         if (tsl_chain_waits(c)) {
             c->n_hold++;
             c->queue->chain = c;
@@ -324,6 +327,8 @@ static void run(struct due *due)
             schedule_chain(due, chain);
             continue;
         }
+        if (c->kernel)
+            tsl_either_way_alone(c);
         if (not_now(c)) {
             STAILQ_INSERT_TAIL(&c->graph->later, c, later);
             continue;

@@ -58,7 +58,12 @@ struct tsl_graph {
     } chosen[4];                                      /* what was chosen for chains of the last launches (chain.c) */
     struct tsl_chain_pays chain_pays[TSL_CHAIN_PAYS]; /* chain_pays.h */
     unsigned next_chain_pays;
-    uint64_t chain_end_ns;                         /* when the last launches that were measured for it ended */
+    uint64_t chain_end_ns; /* when the last launches that were measured for it ended */
+    struct {
+        uint64_t end_ns;     /* ... when one was that ran window by window */
+        uint64_t kernels[8]; /* kernels of which launches did, the last few, by their keys */
+        unsigned next;
+    } windows;                                     /* window_times.h */
     uint64_t cut_id, cut_end_ns;                   /* the last cut launch of which it is known when it ended; 0: none */
     struct tsl_scratch_list scratch, dead_scratch; /* scratch.h */
     unsigned n_scratch;

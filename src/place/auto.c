@@ -98,6 +98,15 @@ static double without_noise(double spread, double run_ns)
     return 1 + (spread - 1) * run_ns / (run_ns + NOISE_NS);
 }
 
+static struct option option_of(const struct tsl_guess *guess)
+{
+    return (struct option){.known = guess->ns > 0,
+                           .n_samples = guess->n_samples,
+                           .n_tries = guess->n_tries,
+                           .spread = without_noise(guess->spread, guess->ns),
+                           .run_ns = guess->ns};
+}
+
 static void ask_model(struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
 {
     for (unsigned i = 0; i < placer->n; i++) {
@@ -105,11 +114,7 @@ static void ask_model(struct tsl_placer *placer, const struct tsl_ask *ask, stru
 
         if (candidate_of(ask, i)->eligible)
             guess = tsl_model_run(placer->model, placer->kind[i], kernel_of(ask, i), ask->size);
-        options[i] = (struct option){.known = guess.ns > 0,
-                                     .n_samples = guess.n_samples,
-                                     .n_tries = guess.n_tries,
-                                     .spread = without_noise(guess.spread, guess.ns),
-                                     .run_ns = guess.ns};
+        options[i] = option_of(&guess);
     }
 }
 
@@ -133,17 +138,20 @@ static double from_others(const struct tsl_placer *placer, const struct option *
     return ns;
 }
 
+static double from_nothing(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i)
+{
+    return fmax(ITEM_NS * (double)ask->size, UNKNOWN_NS) * feared_ratio(placer, fastest(placer, ask), i);
+}
+
 static void estimate_runs(struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
 {
-    unsigned first = fastest(placer, ask);
-
     ask_model(placer, ask, options);
     for (unsigned i = 0; i < placer->n; i++) {
         if (!candidate_of(ask, i)->eligible || options[i].known)
             continue;
         options[i].run_ns = from_others(placer, options, i);
         if (isinf(options[i].run_ns))
-            options[i].run_ns = fmax(ITEM_NS * (double)ask->size, UNKNOWN_NS) * feared_ratio(placer, first, i);
+            options[i].run_ns = from_nothing(placer, ask, i);
     }
 }
 
@@ -530,4 +538,116 @@ void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, u
     placer->purse_ns -= is_try ? option.run_ns : 0;
     place(placer, ask, &option, placement);
     tsl_parts_time(placer, ask, placement);
+}
+
+/* ---- Whole, or window by window ---- */
+
+/* What the model knows launches by that ran window by window; chains by the work-items of all their launches. */
+static uint64_t windows_of(const struct tsl_ask *ask, unsigned n_chained)
+{
+    return ask->kernel ^ (n_chained > 1 ? UINT64_C(0xd1b54a32d192ed03) : UINT64_C(0x8cb92ba72f3d8dd7));
+}
+
+/* Which of the two a member is asked about. */
+static bool by_windows(const struct tsl_ask *ask, unsigned i)
+{
+    return candidate_of(ask, i)->eligible && candidate_of(ask, i)->windows;
+}
+
+static void ask_model_windows(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
+                              struct option *options)
+{
+    ask_model(placer, ask, options);
+    for (unsigned i = 0; i < placer->n; i++) {
+        if (!by_windows(ask, i))
+            continue;
+        struct tsl_guess guess =
+            tsl_model_run(placer->model, placer->kind[i], windows_of(ask, n_chained), ask->size * n_chained);
+        guess.ns /= n_chained;
+        options[i] = option_of(&guess);
+    }
+}
+
+/* Like from_others(), for a launch or its windows. Where windows were seen, which also wait for their bytes, what the
+ * work alone takes tells more. */
+static double from_work(struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options, unsigned i)
+{
+    double ns = INFINITY;
+
+    for (unsigned j = 0; j < placer->n; j++) {
+        double other_ns = options[j].known ? options[j].run_ns : 0;
+        double work_ns =
+            by_windows(ask, j) ? tsl_model_run(placer->model, placer->kind[j], ask->kernel, ask->size).ns : 0;
+        other_ns = work_ns > 0 ? work_ns : other_ns;
+        if (other_ns > 0)
+            ns = fmin(ns, other_ns * feared_ratio(placer, j, i));
+    }
+    return ns;
+}
+
+static void estimate_windows(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
+                             struct option *options)
+{
+    ask_model_windows(placer, ask, n_chained, options);
+    for (unsigned i = 0; i < placer->n; i++) {
+        if (!candidate_of(ask, i)->eligible || options[i].known)
+            continue;
+        options[i].run_ns = from_work(placer, ask, options, i);
+        if (isinf(options[i].run_ns))
+            options[i].run_ns = from_nothing(placer, ask, i);
+    }
+}
+
+/* Windows of which nothing is known are expected to be worth it only on a member that is much faster than all that hold
+ * the launch. */
+static bool is_much_faster(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i)
+{
+    for (unsigned k = 0; k < placer->n; k++)
+        if (candidate_of(ask, k)->eligible && !by_windows(ask, k) &&
+            placer->speed[i] < placer->speed[k] * TSL_MUCH_FASTER)
+            return false;
+    return true;
+}
+
+/* As the choice of a place, with all that it learns by tries. */
+static unsigned choose_way(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
+                           const struct option *options)
+{
+    unsigned best = or_move(placer, ask, options, earliest_end(placer, ask, options));
+    double slack = 0;
+    unsigned chosen = to_try(placer, ask, options, best, &slack);
+
+    if (chosen == best)
+        return best;
+    placer->purse_ns -= options[chosen].run_ns;
+    if (by_windows(ask, chosen))
+        tsl_model_tried(placer->model, placer->kind[chosen], windows_of(ask, n_chained), ask->size * n_chained);
+    else
+        tsl_model_tried(placer->model, placer->kind[chosen], kernel_of(ask, chosen), ask->size);
+    return chosen;
+}
+
+enum tsl_by_windows tsl_auto_windows(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
+                                     bool tries)
+{
+    struct option options[TSL_MAX_MEMBERS];
+
+    estimate_windows(placer, ask, n_chained, options);
+    mind_risks(placer, ask, options);
+    estimate_ends(placer, ask, options);
+    for (unsigned i = 0; i < placer->n; i++)
+        if (by_windows(ask, i) && !options[i].known && !is_much_faster(placer, ask, i))
+            options[i].end_ns = INFINITY;
+    unsigned best =
+        tries && !ask->again ? choose_way(placer, ask, n_chained, options) : earliest_end(placer, ask, options);
+    if (!by_windows(ask, best))
+        return TSL_BY_WINDOWS_NO;
+    return options[best].known ? TSL_BY_WINDOWS_KNOWN : TSL_BY_WINDOWS_GUESSED;
+}
+
+void tsl_auto_windows_ended(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, unsigned n_chained,
+                            uint64_t ns)
+{
+    tsl_model_ran(placer->model, placer->kind[member], windows_of(ask, n_chained), ask->size * n_chained, (double)ns);
+    placer->purse_ns += TRY_PART * (double)ns;
 }

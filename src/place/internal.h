@@ -24,6 +24,8 @@ struct tsl_load {
     double untimed_ns;   /* ... and what they take */
 };
 
+#define TSL_MUCH_FASTER 2.0 /* times, by what members say of themselves */
+
 #define TSL_FULL_ITEMS (1u << 20) /* a part of fewer may not fill a device */
 
 /* What the model knows a kernel's parts by, apart from its launches of the same size. */
@@ -134,6 +136,11 @@ struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask 
  * The kernel is known on some kind. */
 double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                         bool *known);
+/* tsl_placer_windows(), and what it learns from. */
+enum tsl_by_windows tsl_auto_windows(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
+                                     bool tries);
+void tsl_auto_windows_ended(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, unsigned n_chained,
+                            uint64_t ns);
 void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                          struct tsl_placement *placement);
 

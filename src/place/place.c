@@ -136,8 +136,6 @@ double tsl_placer_ahead_ns(const struct tsl_placer *placer, uint64_t kernel)
     return placer->model ? tsl_model_ahead_ns(placer->model, kernel) : 0;
 }
 
-#define MUCH_FASTER 2.0
-
 int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among)
 {
     unsigned best = placer->n;
@@ -146,7 +144,7 @@ int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among)
         if (tsl_members_has(among, i) && (best == placer->n || tsl_placer_faster(placer, i, best)))
             best = i;
     for (unsigned i = 0; i < placer->n; i++)
-        if (tsl_members_has(among, i) && i != best && placer->speed[best] < placer->speed[i] * MUCH_FASTER)
+        if (tsl_members_has(among, i) && i != best && placer->speed[best] < placer->speed[i] * TSL_MUCH_FASTER)
             return -1;
     return best < placer->n ? (int)best : -1;
 }
@@ -184,6 +182,25 @@ static void note_spent(struct tsl_placer *placer, const struct tsl_placement *pl
 
     if (placement->part || ns >= TSL_COUNTS_FROM_NS)
         tsl_model_spent(placer->model, ended->kernel, ns);
+}
+
+enum tsl_by_windows tsl_placer_windows(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
+                                       bool tries)
+{
+    struct tsl_candidate kept[TSL_MAX_MEMBERS];
+    struct tsl_ask narrowed = *ask;
+
+    if (!placer->model || ask->by != TSL_PLACE_BY_SETTINGS)
+        return TSL_BY_WINDOWS_NO;
+    tsl_placer_narrow(placer, &narrowed, kept);
+    return tsl_auto_windows(placer, &narrowed, n_chained, tries);
+}
+
+void tsl_placer_windows_ended(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, unsigned n_chained,
+                              uint64_t ns)
+{
+    if (placer->model)
+        tsl_auto_windows_ended(placer, ask, member, n_chained, ns);
 }
 
 void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement, const struct tsl_ended *ended)

@@ -96,6 +96,25 @@ bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsig
                      struct tsl_placement *placement);
 
 /*
+ * A launch that some members hold, and others, the ask's candidates with windows, only window by window
+ * (graph/out_of_core.h).
+ */
+enum tsl_by_windows {
+    TSL_BY_WINDOWS_NO, /* whole */
+    TSL_BY_WINDOWS_GUESSED,
+    TSL_BY_WINDOWS_KNOWN, /* by what such launches took */
+};
+
+/* Does it end sooner window by window than whole? n_chained: so many launches would be chained, it among them; 1: none.
+ * tries: the answer is what will be done, so it may also be the other one, to learn how long that takes. */
+enum tsl_by_windows tsl_placer_windows(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
+                                       bool tries);
+/* It went window by window on that member, or on it and others, and took so long, from its begin to its last byte's
+ * way home; of a chain all its launches together. Of the ask the kernel and its size are looked at. */
+void tsl_placer_windows_ended(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, unsigned n_chained,
+                              uint64_t ns);
+
+/*
  * Several implementations of a kernel on one member (variants.c): the original, which is the first, and others.
  */
 #define TSL_MAX_WAYS 16
