@@ -198,7 +198,8 @@ static void domain_member(const struct sim_world *world, unsigned i)
     setup.members[i].zero_copy = false;
 }
 
-/* Members that hold a part of a launch's buffers, or little more. Not by the program's chance. */
+/* Members that hold a part of a launch's buffers, or little more; some hold all, and most of these are slow. Not by the
+ * program's chance. */
 static void tiny_member(const struct sim_world *world, unsigned i)
 {
     uint64_t number = sim_mix(world->options.seed + 500 + i);
@@ -209,6 +210,11 @@ static void tiny_member(const struct sim_world *world, unsigned i)
     setup.members[i].base_align = number / 16 % 2 ? 8 : 16;
     setup.members[i].takes_parts = number / 32 % 8 != 0;
     setup.members[i].zero_copy = number / 256 % 8 == 0;
+    if (number / 2048 % 4)
+        return;
+    setup.members[i].memory_size = 1 << 20;
+    setup.members[i].zero_copy = number / 8192 % 2;
+    setup.members[i].speed = number / 16384 % 4 ? 0.05 : setup.members[i].speed;
 }
 
 /* In some worlds members get ready late, or by the first call that needs them. Not by the program's chance. */
