@@ -130,7 +130,7 @@ static void leave_tile(struct plan *p, const struct tile *next)
     for (unsigned o = 0; o < p->chain->n_objects && !p->error; o++)
         if (p->chain->sliced[o])
             take_object_home(p, o, next ? &next->bytes[o] : NULL, &outs);
-    tsl_window_end(p->chain->links[0].command, p->last, p->before.slices->area, &outs);
+    tsl_window_end(p->chain->links[0].command, p->last, p->before.slices->area, &outs, p->error);
     for (unsigned i = 0; p->error && i < p->ins.n; i++)
         tsl_area_add(p->before.slices->area, TSL_SMALL_AT(&p->ins, i)->op);
     tsl_dependences_finish(&outs);

@@ -400,7 +400,7 @@ static cl_int leave_area(const struct arguments *a, struct tsl_op *launch, const
     if (launch && !error)
         error = take_home(a, launch, &outs);
     if (launch)
-        tsl_window_end(a->command, launch, area, &outs);
+        tsl_window_end(a->command, launch, area, &outs, error);
     tsl_dependences_finish(&outs);
     for (unsigned i = 0; !launch && i < ins->n; i++)
         tsl_area_add(area, TSL_SMALL_AT(ins, i)->op);

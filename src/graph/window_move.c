@@ -136,13 +136,18 @@ static struct tsl_op *mark_in(struct tsl_command *c, struct tsl_op *launch, stru
     return mark;
 }
 
-void tsl_window_end(struct tsl_command *c, struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *outs)
+void tsl_window_end(struct tsl_command *c, struct tsl_op *launch, struct tsl_area *area, const tsl_dependences *outs,
+                    bool failed)
 {
     struct tsl_op *mark = mark_in(c, launch, outs->n ? &launch->port->down : launch->lane);
-    if (!mark) {
+    if (!mark && failed)
+        tsl_area_add(area, launch);
+    else if (!mark)
         tsl_area_set(area, launch);
+    if (!mark)
         return;
-    }
+    if (failed)
+        tsl_area_follow(mark, area);
     tsl_op_follow(mark, outs);
     if (!outs->n)
         tsl_op_depend(mark, launch, false);

@@ -36,8 +36,9 @@ void tsl_window_carried(struct tsl_command *command, struct tsl_op *launch, stru
                         const tsl_dependences *carries);
 
 /* The end of the window's use of its area: later users come after a mark behind its copies to the host or, without any,
- * its launch, which may be done, and know its command no more. */
+ * its launch, which may be done, and know its command no more. failed: perhaps nothing of the window was planned, and
+ * the launch is another one's, so those who used the area before aren't done with it. */
 void tsl_window_end(struct tsl_command *command, struct tsl_op *launch, struct tsl_area *area,
-                    const tsl_dependences *outs);
+                    const tsl_dependences *outs, bool failed);
 
 #endif
