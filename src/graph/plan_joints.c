@@ -373,8 +373,10 @@ cl_int tsl_joints_end(struct tsl_command *c, const tsl_dependences *order)
     if (!c->joints)
         return CL_SUCCESS;
     for (unsigned j = 0; j < c->joints->n && !error; j++) {
+        struct tsl_data *data = tsl_joint_data(&c->joints->list[j]);
         error = join(c, order, j);
-        tsl_joint_data(&c->joints->list[j])->last_member = (int)port_of(c, 0)->index;
+        data->last_member = (int)port_of(c, 0)->index;
+        data->last_cut = true;
     }
     tsl_scratch_give_all(c->graph);
     return error;

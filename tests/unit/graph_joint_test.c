@@ -5,6 +5,7 @@
 /* variant: reduce TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always:reduce */
 /* variant: exact TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always:exact */
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
+/* variant: places TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_SPLIT=always:merge */
 #include "base/clock.h"
 #include "base/settings.h"
 #include "caught.h"
@@ -736,6 +737,29 @@ static void it_runs_whole_where_copies_cost_more(void **state)
     free(model);
 }
 
+/* What is written over what shares made goes to none of them, as the next launch may be cut, too. */
+static void writes_go_to_no_share(void **state)
+{
+    uint32_t *model = make_model(WORDS);
+    struct tsl_buffer *buffer;
+    struct tsl_enqueue e = {.type = CL_COMMAND_WRITE_BUFFER, .blocking = true};
+    struct tsl_box_copy box = {.region = {WORDS * 4, 1, 1}};
+
+    (void)state;
+    begin(2);
+    buffer = make_buffer(model, WORDS);
+    e.queue = t.queue;
+    launch(SCATTER, buffer, 7);
+    timed_finish(&t);
+    assert_int_equal(ran_on, 3);
+    tsl_fake_reset_counts();
+    assert_int_equal(tsl_enqueue_write(&e, buffer, model, &box), CL_SUCCESS);
+    assert_int_equal(tsl_fake_counts(0).did_size[TSL_FAKE_DID_WRITE] + tsl_fake_counts(1).did_size[TSL_FAKE_DID_WRITE],
+                     0);
+    assert_is(buffer, model, WORDS);
+    free(model);
+}
+
 static int run_auto(void)
 {
     const struct CMUnitTest tests[] = {
@@ -777,6 +801,8 @@ int main(void)
         cmocka_unit_test_teardown(times, end),
     };
 
+    if (tsl_settings()->split == TSL_SPLIT_ALWAYS_MERGE && tsl_settings()->policy == TSL_POLICY_AUTO)
+        return run_one(writes_go_to_no_share);
     if (tsl_settings()->split == TSL_SPLIT_ALWAYS_MERGE)
         return run_one(by_merge_alone);
     if (tsl_settings()->split == TSL_SPLIT_ALWAYS_REDUCE)
