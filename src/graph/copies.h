@@ -50,7 +50,8 @@ struct tsl_data {
     bool warned;                        /* "read before anything was written" was said */
     int last_member;                    /* the member whose kernel used the object last; -1: none yet */
     bool last_cut;                      /* that kernel was cut: it was one member of several */
-    struct tsl_object *owner;           /* the root memory object */
+    bool host_is_members;     /* a kernel wrote to the host's copy since the application last wrote all of the object */
+    struct tsl_object *owner; /* the root memory object */
     enum tsl_pinning pinning;
     struct tsl_job pinning_job;       /* while posted or running it has a reference to the owner */
     struct tsl_mem *registered;       /* pins the application's memory; NULL: not pinned */

@@ -155,10 +155,11 @@ static void pin_args(const struct arguments *a)
     }
 }
 
-static void used_by(struct tsl_data *data, const struct arguments *a)
+static void used_by(const struct touched *t, const struct arguments *a)
 {
-    data->last_member = (int)a->port->index;
-    data->last_cut = a->command->n_more > 0;
+    t->data->last_member = (int)a->port->index;
+    t->data->last_cut = a->command->n_more > 0;
+    t->data->host_is_members |= t->writes.n && t->space == TSL_SPACE_HOST;
 }
 
 static cl_int fetch_args(const struct arguments *a)
@@ -173,7 +174,7 @@ static cl_int fetch_args(const struct arguments *a)
         if (error)
             return error;
         if ((t.reads.n || t.writes.n) && !t.slice)
-            used_by(t.data, a);
+            used_by(&t, a);
     }
     return CL_SUCCESS;
 }
@@ -452,7 +453,7 @@ static cl_int fetch_whole_ones(const struct arguments *a)
             continue;
         error = fetch_ranges(a->command, &t);
         if (t.reads.n || t.writes.n)
-            used_by(t.data, a);
+            used_by(&t, a);
     }
     return error;
 }

@@ -19,11 +19,19 @@
 #include "object/buffer.h"
 #include "tile/tile.h"
 
+/* The application writes these bytes of the object. */
+static void note_write(struct tsl_data *data, const struct tsl_box_copy *box)
+{
+    if (tsl_runs_count(box) == 1 && tsl_runs_hull(box) == data->size)
+        data->host_is_members = false;
+}
+
 /* The bytes are in the host's copy already, as the application wrote them there before the call, or a host task will.
  */
 cl_int tsl_plan_write_in_place(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box)
 {
     struct tsl_data *data = tsl_data_of(c->dst);
+    note_write(data, box);
     cl_int error = tsl_plan_turn(c, order, box, TSL_MAY_WRITE);
     for (size_t i = 0; i < tsl_runs_count(box) && !error; i++) {
         struct tsl_range run = tsl_runs_at(box, i);
@@ -107,6 +115,7 @@ cl_int tsl_plan_write_to(struct tsl_command *c, const tsl_dependences *order, un
     static const struct work work = {make_write, claim_written};
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
+    note_write(tsl_data_of(c->dst), &box);
     tsl_spaces copies = tsl_box_copies(c, tsl_data_of(c->dst), &box);
     if (!tsl_spaces_is_empty(copies))
         return plan_in_all(c, order, &work, &box, copies);

@@ -62,8 +62,7 @@ static unsigned space_at(const struct survey *s, unsigned i)
 /* Bytes of the host's copy may be those of a member that works there. */
 static bool is_a_members(const struct survey *s, unsigned space)
 {
-    int last = s->data->last_member;
-    return space != TSL_SPACE_HOST || (last >= 0 && space_at(s, (unsigned)last) == TSL_SPACE_HOST);
+    return space != TSL_SPACE_HOST || s->data->host_is_members;
 }
 
 /* Counts what the candidate gets from one source: one move, or two by way of the host. */

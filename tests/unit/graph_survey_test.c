@@ -43,17 +43,29 @@ static void name_kernel(const char *name, struct bed *bed, bool known)
     tsl_fake_kernel_traits(name, &(struct tsl_fake_traits){.footprint = known ? &bed->footprint : NULL});
 }
 
-static int begin(void **state)
+static void begin_with(bool zero_copy)
 {
-    static const struct tsl_fake_member members[2] = {{.item_ns = 1000, .gates = true},
-                                                      {.item_ns = 1000, .gates = true}};
+    const struct tsl_fake_member members[2] = {{.item_ns = 1000, .gates = true},
+                                               {.item_ns = 1000, .gates = true, .zero_copy = zero_copy}};
     static struct bed beds[2];
 
-    (void)state;
     name_kernel("column", &beds[0], true);
     name_kernel("any", &beds[1], false);
     timed_begin(&t, members, 2, "kernel column a,b\nkernel any a,b\n", 0);
     matrix = timed_buffer(&t, (size_t)PITCH * ROWS);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    begin_with(false);
+    return 0;
+}
+
+static int begin_with_host(void **state)
+{
+    (void)state;
+    begin_with(true);
     return 0;
 }
 
@@ -79,11 +91,10 @@ static void launch(const char *kernel, uint32_t column)
 }
 
 /* When a launch of that kernel on that column could begin; 0: now. */
-static uint64_t ready_ns(const char *name, uint32_t column)
+static uint64_t survey(const char *name, uint32_t column, struct tsl_candidate candidates[2])
 {
     const struct tsl_window window = {.work_dim = 1, .global_size = {ROWS, 1, 1}, .whole = true};
     struct tsl_graph *graph = t.context->graph;
-    struct tsl_candidate candidates[2] = {{0}};
     struct tsl_command command = {.graph = graph, .queue = t.queue->graph_queue, .n_more = 0};
     uint64_t ready;
 
@@ -97,6 +108,13 @@ static uint64_t ready_ns(const char *name, uint32_t column)
     tsl_args_let_go(command.args);
     tsl_object_release(&command.kernel->object);
     return ready;
+}
+
+static uint64_t ready_ns(const char *name, uint32_t column)
+{
+    struct tsl_candidate candidates[2] = {{0}};
+
+    return survey(name, column, candidates);
 }
 
 static void test_columns(void **state)
@@ -119,11 +137,39 @@ static void test_unknown(void **state)
     timed_finish(&t);
 }
 
+/* What member 0 must wait for of member 1, which works on the host's copy. */
+static double peer_ns(void)
+{
+    struct tsl_candidate candidates[2] = {{0}};
+
+    survey("any", 0, candidates);
+    assert_true(candidates[0].move_ns > 0);
+    return candidates[0].peer_ns;
+}
+
+/* Bytes that the application wrote there are nobody's work, whoever used the object before. */
+static void test_host(void **state)
+{
+    static const unsigned char bytes[PITCH * ROWS];
+    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_WRITE_BUFFER, .blocking = true};
+    struct tsl_box_copy box = {.region = {sizeof bytes, 1, 1}};
+
+    (void)state;
+    t.members = 2;
+    assert_true(peer_ns() == 0);
+    timed_launch(&t, "any", ROWS, 1, &matrix, 3, NULL);
+    timed_finish(&t);
+    assert_true(peer_ns() > 0);
+    assert_int_equal(tsl_enqueue_write(&e, matrix, bytes, &box), CL_SUCCESS);
+    assert_true(peer_ns() == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_columns, begin, end),
         cmocka_unit_test_setup_teardown(test_unknown, begin, end),
+        cmocka_unit_test_setup_teardown(test_host, begin_with_host, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
