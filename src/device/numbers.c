@@ -193,6 +193,10 @@ static cl_ulong ask(const struct tsl_number_row *row, const struct tsl_member *m
         return member->caps.base_align * 8;
     case CL_DEVICE_IMAGE_SUPPORT:
         return has_images(member);
+    case CL_DEVICE_HOST_UNIFIED_MEMORY: /* Programs that are told so look into buffers without a map. */
+        if (!member->caps.zero_copy)
+            return CL_FALSE;
+        break;
     case CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE:
     case CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE:
         if (!tsl_member_has_variables(member))

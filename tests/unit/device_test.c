@@ -202,6 +202,19 @@ static void numbers_follow_their_rules(void **state)
     tsl_device_facts_destroy(facts);
 }
 
+static void a_member_with_copies_has_no_unified_memory(void **state)
+{
+    struct tsl_member member = small;
+    (void)state;
+
+    for (unsigned i = 0; i < 2; i++) {
+        member.caps.zero_copy = i;
+        struct tsl_device_facts *facts = facts_of(&member, NULL);
+        assert_int_equal(number(facts, CL_DEVICE_HOST_UNIFIED_MEMORY), i ? CL_TRUE : CL_FALSE);
+        tsl_device_facts_destroy(facts);
+    }
+}
+
 static void memory_is_what_the_drivers_allocate_by(void **state)
 {
     struct tsl_device_facts *facts = facts_of(&big, &small);
@@ -494,6 +507,7 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(numbers_follow_their_rules),
+        cmocka_unit_test(a_member_with_copies_has_no_unified_memory),
         cmocka_unit_test(memory_is_what_the_drivers_allocate_by),
         cmocka_unit_test(silence_counts_as_the_least),
         cmocka_unit_test(names_are_what_all_have),
