@@ -83,6 +83,7 @@ struct tsl_command {
     tsl_members members;     /* of a kernel: those that can take the launch */
     bool out_of_core;        /* a launch that runs window by window, on those of `members` (out_of_core.h) */
     tsl_members other_way;   /* ... or may run so, or whole, on these members instead (either_way.h); empty: it can't */
+    uint64_t evicts_ns;      /* ... when it was placed, if others' memory had to go for that (either_way.h); else 0 */
     bool unchained;          /* ... by itself: it was found not to pay to chain it (chain.h) */
     struct tsl_chain_watch *chain_watch; /* ... it is measured with others (chain_pays.h); NULL: it isn't */
     bool chain_due;                      /* ... now: it waits for no more launches to be chained with */

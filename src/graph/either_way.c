@@ -192,8 +192,21 @@ bool tsl_either_way_whole(struct tsl_command *c)
     return true;
 }
 
+/* Must what lies in the memory of a member go for the launch's windows? */
+static bool must_evict(const struct tsl_command *c)
+{
+    const struct tsl_graph *graph = c->graph;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(c->members, i) && !graph->ports[i].arena.resident &&
+            tsl_member_memory_full(&graph->ports[i], TSL_ARENA_AREAS * tsl_arena_small_size(&graph->ports[i])))
+            return true;
+    return false;
+}
+
 void tsl_either_way_placed(struct tsl_command *c)
 {
-    if (!tsl_members_is_empty(c->other_way))
-        c->watched = true; /* Its end is to be seen at once. */
+    if (tsl_members_is_empty(c->other_way))
+        return;
+    c->watched = true; /* Its end is to be seen at once. */
+    c->evicts_ns = must_evict(c) ? tsl_clock_ns() : 0;
 }

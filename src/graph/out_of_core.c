@@ -410,13 +410,15 @@ bool tsl_out_of_core_alike(const struct tsl_command *a, const struct tsl_command
 /* So many launches of the queue, from the last one on, are looked at for one that is alike and may run so. */
 #define LOOK_BACK 3u
 
-/* What was found out of such a launch, which waits to be chained, serves again. Empty: there is none. */
+/* What was found out of such a launch, which waits still, serves again. Empty: there is none. */
 static tsl_members able_like_others(struct tsl_command *c)
 {
     const struct tsl_command *other = TAILQ_LAST(&c->queue->commands, tsl_command_list);
-    for (unsigned i = 0; i < LOOK_BACK && other; i++, other = TAILQ_PREV(other, tsl_command_list, link))
-        if (other->out_of_core && other->state == TSL_HELD && tsl_out_of_core_alike(other, c))
-            return other->members;
+    for (unsigned i = 0; i < LOOK_BACK && other; i++, other = TAILQ_PREV(other, tsl_command_list, link)) {
+        tsl_members can = other->out_of_core ? other->members : other->other_way;
+        if (other->kernel && !tsl_members_is_empty(can) && other->state == TSL_HELD && tsl_out_of_core_alike(other, c))
+            return can;
+    }
     return TSL_MEMBERS_NONE;
 }
 

@@ -60,7 +60,7 @@ struct tsl_graph {
     unsigned next_chain_pays;
     uint64_t chain_end_ns; /* when the last launches that were measured for it ended */
     struct {
-        uint64_t end_ns;     /* ... when one was that ran window by window */
+        uint64_t end_ns;     /* ... when a launch ended last, once one ran window by window */
         uint64_t kernels[8]; /* kernels of which launches did, the last few, by their keys */
         unsigned next;
     } windows;                                     /* window_times.h */

@@ -39,18 +39,34 @@ static uint64_t begun_ns(struct tsl_command *c)
     return begun_ns;
 }
 
-/* Another one's last bytes may have gone home when its first window had begun. */
+static uint64_t from_last_end(const struct tsl_graph *graph, uint64_t ns)
+{
+    return ns < graph->windows.end_ns ? graph->windows.end_ns : ns;
+}
+
+/* Another one's last bytes may have gone home when its first window had begun. What had to go for it, for so long as it
+ * waited, will have to come back. */
+static uint64_t took_ns(struct tsl_command *c, uint64_t now_ns)
+{
+    uint64_t from_ns = begun_ns(c), evicting_ns = 0;
+    if (!from_ns)
+        return 0;
+    if (c->evicts_ns && from_ns > from_last_end(c->graph, c->evicts_ns))
+        evicting_ns = from_ns - from_last_end(c->graph, c->evicts_ns);
+    from_ns = from_last_end(c->graph, from_ns);
+    return now_ns > from_ns ? now_ns - from_ns + 2 * evicting_ns : 0;
+}
+
 void tsl_window_times_complete(struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
-    if (!c->out_of_core || c->n_chained || tsl_members_is_empty(c->other_way))
+    bool by_windows = c->out_of_core && !c->n_chained && !tsl_members_is_empty(c->other_way);
+    if (!by_windows && !graph->windows.next)
         return;
-    uint64_t from_ns = begun_ns(c), now_ns = tsl_clock_ns();
-    if (from_ns && from_ns < graph->windows.end_ns)
-        from_ns = graph->windows.end_ns;
+    uint64_t now_ns = tsl_clock_ns(), ns = by_windows ? took_ns(c, now_ns) : 0;
     graph->windows.end_ns = now_ns;
-    if (from_ns && now_ns > from_ns && c->status == CL_COMPLETE)
-        tell(c, 1, now_ns - from_ns);
+    if (ns && c->status == CL_COMPLETE)
+        tell(c, 1, ns);
 }
 
 void tsl_window_times_chained(struct tsl_command *c, unsigned n, uint64_t ns)
