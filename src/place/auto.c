@@ -609,6 +609,14 @@ static bool is_much_faster(const struct tsl_placer *placer, const struct tsl_ask
     return true;
 }
 
+static bool any_holds(const struct tsl_placer *placer, const struct tsl_ask *ask)
+{
+    for (unsigned i = 0; i < placer->n; i++)
+        if (candidate_of(ask, i)->eligible && !by_windows(ask, i))
+            return true;
+    return false;
+}
+
 /* As the choice of a place, with all that it learns by tries. */
 static unsigned choose_way(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
                            const struct option *options)
@@ -642,7 +650,7 @@ enum tsl_by_windows tsl_auto_windows(struct tsl_placer *placer, const struct tsl
         tries && !ask->again ? choose_way(placer, ask, n_chained, options) : earliest_end(placer, ask, options);
     if (!by_windows(ask, best))
         return TSL_BY_WINDOWS_NO;
-    return options[best].known ? TSL_BY_WINDOWS_KNOWN : TSL_BY_WINDOWS_GUESSED;
+    return options[best].known || !any_holds(placer, ask) ? TSL_BY_WINDOWS_KNOWN : TSL_BY_WINDOWS_GUESSED;
 }
 
 void tsl_auto_windows_ended(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, unsigned n_chained,

@@ -102,7 +102,7 @@ bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsig
 enum tsl_by_windows {
     TSL_BY_WINDOWS_NO, /* whole */
     TSL_BY_WINDOWS_GUESSED,
-    TSL_BY_WINDOWS_KNOWN, /* by what such launches took */
+    TSL_BY_WINDOWS_KNOWN, /* by what such launches took, or as no member that may be chosen holds it */
 };
 
 /* Does it end sooner window by window than whole? n_chained: so many launches would be chained, it among them; 1: none.

@@ -460,6 +460,75 @@ static void test_model_is_bounded(void **state)
     tsl_model_unref(model);
 }
 
+/* Member 1 holds a launch, member 0 has windows of it. */
+static enum tsl_by_windows by_windows(struct tsl_placer *placer, uint64_t kernel, unsigned n_chained)
+{
+    struct tsl_candidate candidates[N] = {{.eligible = true, .windows = true}, {.eligible = true}};
+    struct tsl_ask question = {.candidates = candidates, .kernel = kernel, .size = 1 << 20, .now_ns = now_ns};
+
+    return tsl_placer_windows(placer, &question, n_chained, false);
+}
+
+static void went_by_windows(struct tsl_placer *placer, uint64_t kernel, unsigned n_chained, uint64_t ns)
+{
+    struct tsl_ask question = {.kernel = kernel, .size = 1 << 20, .now_ns = now_ns};
+
+    tsl_placer_windows_ended(placer, &question, 0, n_chained, ns);
+}
+
+/* Where nothing is known windows go to a member that is much faster; then what was measured counts, of chains by
+ * itself. */
+static void test_windows(void **state)
+{
+    struct tsl_placer *placer = make(TSL_POLICY_AUTO, (double[]){100, 1, 1, 1}, NULL, 0);
+
+    (void)state;
+    assert_int_equal(by_windows(placer, 1, 1), TSL_BY_WINDOWS_GUESSED);
+    went_by_windows(placer, 1, 1, 30000000);
+    assert_int_equal(by_windows(placer, 1, 1), TSL_BY_WINDOWS_KNOWN);
+    only(1);
+    struct tsl_placement placement = ask(placer, 1, 1 << 20);
+    now_ns += 10000000;
+    done(placer, &placement, 1, 1 << 20, 10000000);
+    assert_int_equal(by_windows(placer, 1, 1), TSL_BY_WINDOWS_NO);
+    assert_int_equal(by_windows(placer, 1, 16), TSL_BY_WINDOWS_GUESSED);
+    went_by_windows(placer, 1, 16, 16 * 2000000);
+    assert_int_equal(by_windows(placer, 1, 16), TSL_BY_WINDOWS_KNOWN);
+    assert_int_equal(by_windows(placer, 1, 1), TSL_BY_WINDOWS_NO);
+    went_by_windows(placer, 2, 16, UINT64_C(16) * 50000000);
+    only(1);
+    placement = ask(placer, 2, 1 << 20);
+    done(placer, &placement, 2, 1 << 20, 10000000);
+    assert_int_equal(by_windows(placer, 2, 16), TSL_BY_WINDOWS_NO);
+    tsl_placer_destroy(placer);
+}
+
+static void test_windows_of_no_faster_member(void **state)
+{
+    struct tsl_placer *placer = make(TSL_POLICY_AUTO, (double[]){1.5, 1, 1, 1}, NULL, 0);
+
+    (void)state;
+    assert_int_equal(by_windows(placer, 1, 1), TSL_BY_WINDOWS_NO);
+    tsl_placer_destroy(placer);
+    placer = make(TSL_POLICY_FASTEST, (double[]){100, 1, 1, 1}, NULL, 0);
+    assert_int_equal(by_windows(placer, 1, 1), TSL_BY_WINDOWS_NO);
+    tsl_placer_destroy(placer);
+}
+
+/* All runs choose alike: windows on the fastest kind, whatever is known. */
+static void test_windows_reproducibly(void **state)
+{
+    struct tsl_settings settings = {.policy = TSL_POLICY_AUTO, .reproducible = TSL_REPRODUCIBLE_YES};
+
+    (void)state;
+    tsl_placer_destroy(make(TSL_POLICY_AUTO, (double[]){100, 1, 1, 1}, NULL, 0)); /* The members' speeds. */
+    struct tsl_placer *placer = tsl_placer_create(&settings, pointers, N);
+    assert_int_equal(by_windows(placer, 1, 1), TSL_BY_WINDOWS_KNOWN);
+    went_by_windows(placer, 1, 1, 30000000);
+    assert_int_equal(by_windows(placer, 1, 1), TSL_BY_WINDOWS_KNOWN);
+    tsl_placer_destroy(placer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +550,9 @@ int main(void)
         cmocka_unit_test(test_auto_pays_off),
         cmocka_unit_test(test_auto_finds_the_best),
         cmocka_unit_test(test_load),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_windows_of_no_faster_member),
+        cmocka_unit_test(test_windows_reproducibly),
         cmocka_unit_test(test_auto_absurd_sizes),
         cmocka_unit_test(test_model_is_bounded),
     };
