@@ -1,9 +1,10 @@
 /*
  * Launches one behind another on buffers that are together three times the device's memory, without a wait, on the
- * built-in CPU with a bound (TESELA_MEMORY): programs of several shapes compute what they would in core, and move their
- * bytes once for many launches.
+ * built-in CPU with a bound (TESELA_MEMORY), alone or beside a slower member that holds everything: programs of several
+ * shapes compute what they would in core, and move their bytes once for many launches.
  */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TESELA_MEMORY=cpu=2M TESELA_LARGER=yes TESELA_LOG=tile:off TESELA_MODEL=off */
+/* variant: beside TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=cpu,opencl TESELA_MEMORY=cpu=2M TESELA_LARGER=yes TESELA_LOG=tile:off TESELA_CACHE=off */
 #include "proof.h"
 
 #include <stdlib.h>
