@@ -122,8 +122,8 @@ struct tsl_wg_module {
     uint32_t magic; /* TSL_WG_MAGIC */
     uint32_t abi;   /* TSL_WG_ABI; a driver leaves objects of another ABI alone */
     uint32_t n_kernels;
-    uint32_t reserved; /* 0 */
-    const struct tsl_wg_kernel *kernels;
+    uint32_t reserved;                   /* 0 */
+    const struct tsl_wg_kernel *kernels; /* in any order */
 };
 
 #endif

@@ -159,21 +159,47 @@ static LLVMValueRef kernel_table(const struct table *table, const struct entry *
         12);
 }
 
-/* struct tsl_wg_module, the one exported symbol */
+/* struct tsl_wg_kernel[], in a section of its own: those of all shares become one array, as the linker puts sections of
+ * one name behind each other. */
+static LLVMValueRef put_kernels(const struct table *table, LLVMValueRef *kernels, uint32_t n, unsigned share)
+{
+    LLVMValueRef all = LLVMConstArray2(LLVMTypeOf(kernels[0]), kernels, n), global;
+    char name[64];
+
+    snprintf(name, sizeof(name), "tesela_kernels.%u", share);
+    global = LLVMAddGlobal(table->module, LLVMTypeOf(all), name);
+    LLVMSetInitializer(global, all);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetVisibility(global, LLVMHiddenVisibility);
+    LLVMSetSection(global, "tesela_kernels");
+    LLVMSetAlignment(global, 8); /* the structure's: nothing comes between two shares */
+    return global;
+}
+
+/* struct tsl_wg_module, the one exported symbol. */
+static void put_module(const struct table *table, LLVMValueRef kernels, uint32_t n)
+{
+    LLVMValueRef module, global;
+
+    module = structure(
+        table,
+        (LLVMValueRef[]){u32(table, TSL_WG_MAGIC), u32(table, TSL_WG_ABI), u32(table, n), u32(table, 0), kernels}, 5);
+    global = LLVMAddGlobal(table->module, LLVMTypeOf(module), TSL_WG_SYMBOL);
+    LLVMSetInitializer(global, module);
+    LLVMSetGlobalConstant(global, true);
+}
+
 static void export_table(const struct kc_cpu_request *request, const struct entry *entries, uint32_t n)
 {
     struct table table = {request->module, LLVMGetModuleContext(request->module)};
-    LLVMValueRef *kernels = calloc(n + 1, sizeof(*kernels)), module, global;
+    LLVMValueRef *kernels = calloc(n + 1, sizeof(*kernels)), all;
 
     for (uint32_t i = 0; i < n; i++)
         kernels[i] = kernel_table(&table, &entries[i]);
-    module = structure(&table,
-                       (LLVMValueRef[]){u32(&table, TSL_WG_MAGIC), u32(&table, TSL_WG_ABI), u32(&table, n),
-                                        u32(&table, 0), array(&table, kernels, n)},
-                       5);
-    global = LLVMAddGlobal(request->module, LLVMTypeOf(module), TSL_WG_SYMBOL);
-    LLVMSetInitializer(global, module);
-    LLVMSetGlobalConstant(global, true);
+    all = n ? put_kernels(&table, kernels, n, request->share.number)
+            : LLVMConstNull(LLVMPointerTypeInContext(table.context, 0));
+    if (request->share.number == 0)
+        put_module(&table, all, request->share.n_kernels);
     free(kernels);
 }
 
@@ -242,11 +268,8 @@ static bool make_entries(const struct kc_cpu_request *request, uint32_t n_kernel
     uint32_t n = 0;
     bool done = true;
 
-    for (uint32_t i = 0; i < n_kernels && done; i++) {
-        if (request->build->kernel && strcmp(request->build->kernel, kernels[i].facts.name))
-            continue;
+    for (uint32_t i = 0; i < n_kernels && done; i++)
         done = make_entry(request, &kernels[i], &entries[n++], log);
-    }
     if (done)
         export_table(request, entries, n);
     for (uint32_t i = 0; i < n; i++)
@@ -274,7 +297,6 @@ bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
         LLVMDisposeMessage(why);
         return false;
     }
-    done = kc_link_object(LLVMGetBufferStart(code), LLVMGetBufferSize(code), object, log);
-    LLVMDisposeMemoryBuffer(code);
-    return done;
+    *object = kc_bytes_of(code);
+    return true;
 }

@@ -10,22 +10,33 @@
 
 #include <stdio.h>
 
+/* Which of a program's shares a module is (compiler/middle/shares.h). */
+struct kc_share {
+    unsigned number;    /* 0: the first, or the whole program */
+    uint32_t n_kernels; /* of all shares */
+};
+
 /* The input of a back end. */
 struct kc_cpu_request {
     LLVMModuleRef module; /* as kc_link_finish left it; consumed, but not disposed */
     const struct kc_target *target;
-    const struct tsl_wire_build *build; /* kernel, local_size */
+    const struct tsl_wire_build *build; /* local_size */
+    struct kc_share share;
     bool optimise;
     bool flushes;        /* subnormal floats are zero, where the hardware has it so */
     bool check_accesses; /* TSL_WG_CHECK_OPTION */
     FILE *notes;         /* see kc_wg_input; may be NULL */
 };
 
-/* kernels: with their facts, in the module's order; fills local_mem_size and the like. False: the log says why. */
+/* Makes an object file. kernels: all of the module's with their facts, in its order; fills local_mem_size and the like.
+ * False: the log says why. */
 bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
             struct kc_bytes *object, FILE *log);
 
-/* Links an object file into a shared object with the system's linker. */
-bool kc_link_object(const void *object, size_t size, struct kc_bytes *shared, FILE *log);
+/* Links object files into a shared object with the system's linker. They are a program's shares in their order, at most
+ * KC_MAX_OBJECTS. */
+#define KC_MAX_OBJECTS 16u
+
+bool kc_link_objects(const struct kc_bytes *objects, unsigned n, struct kc_bytes *shared, FILE *log);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * From an object file to a shared object: runs `ld` as a child, or the linker that is a part of this program, on files
+ * From object files to a shared object: runs `ld` as a child, or the linker that is a part of this program, on files
  * in memory.
  */
 #include "compiler/cpu/cpu.h"
@@ -80,39 +80,82 @@ static int run_linker(char *const *arguments, unsigned n, int out)
 #endif
 }
 
-bool kc_link_object(const void *object, size_t size, struct kc_bytes *shared, FILE *log)
+/* One call of the linker: its arguments, the files in memory that it reads, and their paths. */
+struct order {
+    char *arguments[KC_MAX_OBJECTS + 16];
+    unsigned n_arguments;
+    int files[KC_MAX_OBJECTS];
+    unsigned n_files;
+    char paths[KC_MAX_OBJECTS + 1][KC_PATH_SIZE]; /* the last is the output's */
+};
+
+static void say(struct order *order, const char *argument)
 {
-    int in = kc_memory_file(object, size), out = kc_memory_file(NULL, 0);
-    char in_path[KC_PATH_SIZE], out_path[KC_PATH_SIZE];
+    order->arguments[order->n_arguments++] = (char *)(uintptr_t)argument;
+}
+
+static void begin(struct order *order, int out)
+{
+    static const char *const all[] = {LINKER,        "-shared",          "-s", "-z", "now", "-z",
+                                      "noexecstack", "--hash-style=gnu", "-o"};
+
+    *order = (struct order){.n_arguments = 0};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        say(order, all[i]);
+#ifdef TESELA_LD
+    say(order, kc_path_of(out, order->paths[KC_MAX_OBJECTS]));
+#else
+    (void)out;
+    say(order, "-");           /* LLD makes a new file beside any other, and files in memory have no folder. */
+    say(order, "--threads=1"); /* More cost more than they gain. */
+#endif
+}
+
+/* False: errno. */
+static bool add_objects(struct order *order, const struct kc_bytes *objects, unsigned n)
+{
+    for (; order->n_files < n; order->n_files++) {
+        int file = kc_memory_file(objects[order->n_files].data, objects[order->n_files].size);
+
+        if (file < 0)
+            return false;
+        order->files[order->n_files] = file;
+        say(order, kc_path_of(file, order->paths[order->n_files]));
+    }
+    return true;
+}
+
+static void add_libraries(struct order *order, const struct kc_bytes *objects, unsigned n)
+{
+    static const char *const names[] = {"libm.so.6", "libgcc_s.so.1"};
+    bool wants = false;
+
+    for (unsigned i = 0; i < n; i++)
+        wants |= wants_others(objects[i].data, objects[i].size);
+    say(order, "--as-needed");
+    for (size_t i = 0; wants && i < sizeof(names) / sizeof(names[0]); i++)
+        if (library_here(names[i]))
+            say(order, library_here(names[i]));
+}
+
+bool kc_link_objects(const struct kc_bytes *objects, unsigned n, struct kc_bytes *shared, FILE *log)
+{
+    int out = kc_memory_file(NULL, 0);
+    struct order order;
     bool done = false;
 
-    if (in >= 0 && out >= 0) {
-        bool wants = wants_others(object, size);
-        char *math = wants ? library_here("libm.so.6") : NULL, *compiler = wants ? library_here("libgcc_s.so.1") : NULL;
-        char *arguments[16] = {LINKER,        "-shared",
-                               "-s",          "-z",
-                               "now",         "-z",
-                               "noexecstack", "--hash-style=gnu",
-                               "-o",          kc_path_of(out, out_path)};
-        unsigned n = 10;
-
-#ifndef TESELA_LD
-        arguments[n - 1] = "-";         /* LLD makes a new file beside any other, and files in memory have no folder. */
-        arguments[n++] = "--threads=1"; /* More cost more than they gain. */
-#endif
-        arguments[n++] = kc_path_of(in, in_path);
-        arguments[n++] = "--as-needed";
-        if (math)
-            arguments[n++] = math;
-        if (compiler)
-            arguments[n++] = compiler;
-        done = run_linker(arguments, n, out) == 0 && kc_read_whole(out, shared);
-    }
-    if (in < 0 || out < 0)
+    begin(&order, out);
+    if (out < 0 || !add_objects(&order, objects, n))
         fprintf(log, "error: the linker's files can't be made: %s\n", strerror(errno));
-    else if (!done)
-        fprintf(log, "error: the linker " LINKER " failed" LINKER_HINT "\n");
-    close(in);
-    close(out);
+    else {
+        add_libraries(&order, objects, n);
+        done = run_linker(order.arguments, order.n_arguments, out) == 0 && kc_read_whole(out, shared);
+        if (!done)
+            fprintf(log, "error: the linker " LINKER " failed" LINKER_HINT "\n");
+    }
+    for (unsigned i = 0; i < order.n_files; i++)
+        close(order.files[i]);
+    if (out >= 0)
+        close(out);
     return done;
 }

@@ -309,13 +309,18 @@ static bool refuse_recursion(LLVMModuleRef module, LLVMTargetMachineRef machine,
     return !n_refused || (n_kept && run_passes(module, machine, "globaldce", log));
 }
 
-bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
+bool kc_link_prepare(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
 {
     kc_builtins_neutralise(module);
     kc_relaxed_roots(module);
     kc_mark_component_stores(module);
     prepare_functions(module);
-    if (!is_sound(module, log) || !inline_all(module, machine, log) || !refuse_recursion(module, machine, log))
+    return is_sound(module, log) && run_passes(module, machine, "globaldce", log);
+}
+
+bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
+{
+    if (!inline_all(module, machine, log) || !refuse_recursion(module, machine, log))
         return false;
     kc_part_component_stores(module);
     if (!run_passes(module, machine, simplify, log))

@@ -17,7 +17,10 @@ bool kc_link_add(LLVMModuleRef module, LLVMModuleRef other);
  * log names functions without a definition. */
 bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log);
 
-/* Marks kernels, makes everything else internal, inlines, simplifies. */
+/* Marks kernels, makes everything else internal; what no kernel needs is gone. */
+bool kc_link_prepare(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log);
+
+/* Inlines, simplifies. Each kernel becomes the same whichever others are there. */
 bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log);
 
 #endif

@@ -8,6 +8,7 @@
 #include "compiler/middle/link.h"
 #include "compiler/middle/print.h"
 #include "compiler/middle/relaxed_math.h"
+#include "compiler/process/parts.h"
 #include "compiler/ptx/ptx.h"
 #include "facts/build_options.h"
 
@@ -199,7 +200,19 @@ static bool open_target(struct kc_build *build, char **why)
     return true;
 }
 
-bool kc_build_link(struct kc_build *build)
+/* Takes out the kernels that aren't asked for. */
+static void keep_one(LLVMModuleRef module, const char *kernel)
+{
+    LLVMValueRef next;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
+        next = LLVMGetNextFunction(f);
+        if (kc_is_marked(f) && !kc_is_named(f, kernel))
+            LLVMDeleteFunction(f);
+    }
+}
+
+bool kc_build_prepare(struct kc_build *build)
 {
     LLVMModuleRef library;
     char *why = NULL;
@@ -213,9 +226,21 @@ bool kc_build_link(struct kc_build *build)
     if (build->request->target == TSL_WIRE_PTX)
         kc_ptx_answer(build->module, build->options.flushes, build->options.relaxed);
     if (!kc_link_builtins(build->module, library, build->log) ||
-        !kc_link_finish(build->module, build->target.machine, build->log))
+        !kc_link_prepare(build->module, build->target.machine, build->log))
         return fail(build);
+    if (build->request->kernel)
+        keep_one(build->module, build->request->kernel);
     return true;
+}
+
+bool kc_build_simplify(struct kc_build *build)
+{
+    return kc_link_finish(build->module, build->target.machine, build->log) || fail(build);
+}
+
+bool kc_build_link(struct kc_build *build)
+{
+    return kc_build_prepare(build) && kc_build_simplify(build);
 }
 
 bool kc_build_kernels(struct kc_build *build)
@@ -327,11 +352,12 @@ bool kc_build_access(struct kc_build *build)
     return found;
 }
 
-bool kc_build_target(struct kc_build *build)
+bool kc_build_code(struct kc_build *build, struct kc_share share, struct kc_bytes *code)
 {
     struct kc_cpu_request request = {.module = build->module,
                                      .target = &build->target,
                                      .build = build->request,
+                                     .share = share,
                                      .optimise = build->options.optimise,
                                      .flushes = build->options.flushes,
                                      .check_accesses = build->options.check_accesses,
@@ -339,21 +365,36 @@ bool kc_build_target(struct kc_build *build)
     bool done = true;
 
     if (build->request->target == TSL_WIRE_CPU)
-        done = kc_cpu(&request, build->n_kernels, build->kernels, &build->artefact, build->log);
+        done = kc_cpu(&request, build->n_kernels, build->kernels, code, build->log);
     else if (build->request->target == TSL_WIRE_PTX)
-        done = kc_ptx(&request, build->n_kernels, build->kernels, &build->artefact, build->log);
+        done = kc_ptx(&request, build->n_kernels, build->kernels, code, build->log);
     return done || fail(build);
+}
+
+bool kc_build_join(struct kc_build *build, const struct kc_bytes *codes, unsigned n)
+{
+    bool done = true;
+
+    if (build->request->target == TSL_WIRE_CPU)
+        done = kc_link_objects(codes, n, &build->artefact, build->log);
+    else if (build->request->target == TSL_WIRE_PTX)
+        done = kc_ptx_join(codes, n, &build->artefact);
+    return done || fail(build);
+}
+
+bool kc_build_target(struct kc_build *build)
+{
+    struct kc_bytes code = {NULL, 0};
+    bool done = kc_build_code(build, (struct kc_share){0, build->n_kernels}, &code) && kc_build_join(build, &code, 1);
+
+    free(code.data);
+    return done;
 }
 
 /* An artefact that can be linked later is bitcode as the front end made it. */
 static bool keep_module(struct kc_build *build)
 {
-    LLVMMemoryBufferRef code = LLVMWriteBitcodeToMemoryBuffer(build->module);
-    size_t size = LLVMGetBufferSize(code);
-
-    build->artefact = (struct kc_bytes){malloc(size), size};
-    memcpy(build->artefact.data, LLVMGetBufferStart(code), size);
-    LLVMDisposeMemoryBuffer(code);
+    build->artefact = kc_bytes_of(LLVMWriteBitcodeToMemoryBuffer(build->module));
     return true;
 }
 
@@ -371,7 +412,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *log)
 
 void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, struct kc_prepared *prepared)
 {
-    *build = (struct kc_build){.request = request, .prepared = prepared};
+    *build = (struct kc_build){.request = request, .prepared = prepared, .n_processes = 1};
     build->log = open_memstream(&build->text, &build->text_size);
     LLVMContextSetDiagnosticHandler(prepared->context, on_diagnostic, build->log);
 }
@@ -386,8 +427,8 @@ void kc_build_run(struct kc_build *build)
         return;
     if (build->request->action == TSL_WIRE_COMPILE || build->options.create_library)
         keep_module(build);
-    else if (kc_build_link(build) && kc_build_kernels(build))
-        kc_build_target(build);
+    else if (kc_build_prepare(build))
+        kc_parts_build(build);
 }
 
 /* The sum of a file's contents; false if it can't be read any more. */

@@ -19,6 +19,7 @@ struct kc_build {
     char *files, *absent, *differs; /* see kc_front_output */
     FILE *log;                      /* stream into text */
     FILE *notes;                    /* see kc_cpu_request; NULL, unless the caller sets it */
+    unsigned n_processes;           /* that may work on it at once: 1, unless the caller sets it */
     char *text;
     size_t text_size;
     struct kc_bytes artefact;
@@ -30,10 +31,16 @@ struct kc_build {
 void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, struct kc_prepared *prepared);
 
 /* The steps, in this order. False: the step failed; result and log say why. */
-bool kc_build_module(struct kc_build *build);  /* options, and the module of source or inputs */
-bool kc_build_link(struct kc_build *build);    /* with the built-in functions, for the target */
+bool kc_build_module(struct kc_build *build); /* options, and the module of source or inputs */
+bool kc_build_link(struct kc_build *build);   /* with the built-in functions, for the target: the next two */
+bool kc_build_prepare(struct kc_build *build);
+bool kc_build_simplify(struct kc_build *build);
 bool kc_build_kernels(struct kc_build *build); /* facts */
-bool kc_build_target(struct kc_build *build);  /* the artefact */
+bool kc_build_target(struct kc_build *build);  /* the artefact: the next two */
+
+/* An object file or PTX of the module's kernels, a share of the program's. n codes become the artefact. */
+bool kc_build_code(struct kc_build *build, struct kc_share share, struct kc_bytes *code);
+bool kc_build_join(struct kc_build *build, const struct kc_bytes *codes, unsigned n);
 
 /* Instead of these steps, for TSL_WIRE_ACCESS and TSL_WIRE_WINDOWS. False: nothing is known. */
 bool kc_build_access(struct kc_build *build);

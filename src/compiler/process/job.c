@@ -77,7 +77,8 @@ static void write_all(int file, const void *data, size_t size)
     }
 }
 
-static _Noreturn void work(struct kc_prepared *prepared, uint64_t request, const void *body, size_t size, int pipe)
+static _Noreturn void work(struct kc_prepared *prepared, unsigned n_processes, uint64_t request, const void *body,
+                           size_t size, int pipe)
 {
     struct tsl_wire_build message;
     struct tsl_writer reply = {0};
@@ -85,6 +86,7 @@ static _Noreturn void work(struct kc_prepared *prepared, uint64_t request, const
 
     if (tsl_wire_decode_build(body, size, &message)) {
         kc_build_begin(&build, &message, prepared);
+        build.n_processes = n_processes;
         kc_build_run(&build);
         kc_build_encode(&build, request, &reply);
     } else
@@ -127,7 +129,7 @@ bool kc_job_start(struct kc_job *job, struct kc_prepared *prepared, const struct
         dup2(job->errors, STDERR_FILENO);
         close_others(ends[1]);
         limit(limits);
-        work(prepared, request, body, size, ends[1]);
+        work(prepared, limits->parallel, request, body, size, ends[1]);
     }
     close(ends[1]);
     job->pipe = ends[0];

@@ -14,7 +14,7 @@
 struct kc_limits {
     uint64_t seconds;  /* of wall-clock time for one build */
     uint64_t memory;   /* bytes of address space beyond what is loaded */
-    unsigned parallel; /* builds at once */
+    unsigned parallel; /* builds at once, and processes of one build */
     uint64_t idle;     /* seconds without work after which the server exits; 0: never */
 };
 

@@ -5,6 +5,7 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/front/front.h"
 #include "compiler/process/build.h"
+#include "compiler/process/parts.h"
 #include "compiler/process/server.h"
 #include "compiler/process/view.h"
 #include "compiler/support/child_process.h"
@@ -35,6 +36,7 @@ static const char usage[] =
     "  --processor NAME    sm_75 and later; for the CPU any that LLVM knows, this machine's without the option\n"
     "  --kernel NAME       this kernel alone\n"
     "  --local X,Y,Z       work-group functions for this local size alone\n"
+    "  --jobs N            compile kernels in up to N processes\n"
     "  --translator FILE   the program is SPIR-V, which this program reads (llvm-spirv)\n"
     "  -o FILE             write there instead of standard output\n"
     "  --version, --help\n"
@@ -49,6 +51,7 @@ static const char usage[] =
 
 struct command {
     const char *emit, *out;
+    unsigned n_processes;
     struct tsl_wire_build request;
 };
 
@@ -88,43 +91,55 @@ static void print_footprints(const struct kc_build *build, FILE *out)
         kc_view_footprint(&build->kernels[i].facts, out);
 }
 
-static bool show(const struct command *command, struct kc_build *build, FILE *out)
+static bool show_access(const struct command *command, struct kc_build *build, FILE *out)
 {
-    bool front = strcmp(command->emit, "front") == 0, linked = strcmp(command->emit, "linked") == 0;
-    bool lanes = strcmp(command->emit, "lanes") == 0;
-
-    if (build->request->target == TSL_WIRE_ACCESS || build->request->target == TSL_WIRE_WINDOWS) {
-        if (!kc_build_access(build))
-            return false;
-        if (strcmp(command->emit, "windows") == 0)
-            fwrite(build->artefact.data, 1, build->artefact.size, out);
-        else if (strcmp(command->emit, "roles") == 0 || strcmp(command->emit, "windows-roles") == 0)
-            print_facts(build, out);
-        else
-            print_footprints(build, out);
-        return true;
-    }
-    build->notes = lanes ? out : NULL;
-    if (!kc_build_module(build) || (!front && !kc_build_link(build)))
+    if (!kc_build_access(build))
         return false;
-    if (front || linked) {
-        char *text = LLVMPrintModuleToString(build->module);
+    if (strcmp(command->emit, "windows") == 0)
+        fwrite(build->artefact.data, 1, build->artefact.size, out);
+    else if (strcmp(command->emit, "roles") == 0 || strcmp(command->emit, "windows-roles") == 0)
+        print_facts(build, out);
+    else
+        print_footprints(build, out);
+    return true;
+}
 
-        fputs(text, out);
-        LLVMDisposeMessage(text);
-        return true;
-    }
-    if (!kc_build_kernels(build))
+/* What comes before the machine code. */
+static bool show_step(const struct command *command, struct kc_build *build, FILE *out)
+{
+    char *text;
+
+    if (strcmp(command->emit, "front") && !kc_build_link(build))
         return false;
     if (strcmp(command->emit, "footprint") == 0) {
+        kc_build_kernels(build);
         print_footprints(build, out);
         return true;
     }
-    if (!kc_build_target(build))
+    text = LLVMPrintModuleToString(build->module);
+    fputs(text, out);
+    LLVMDisposeMessage(text);
+    return true;
+}
+
+static bool show(const struct command *command, struct kc_build *build, FILE *out)
+{
+    static const char *const steps[] = {"front", "linked", "footprint"};
+
+    if (build->request->target == TSL_WIRE_ACCESS || build->request->target == TSL_WIRE_WINDOWS)
+        return show_access(command, build, out);
+    if (!kc_build_module(build))
+        return false;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        if (strcmp(command->emit, steps[i]) == 0)
+            return show_step(command, build, out);
+    if (strcmp(command->emit, "lanes") == 0)
+        build->notes = out;
+    if (!kc_build_prepare(build) || !kc_parts_build(build))
         return false;
     if (strcmp(command->emit, "facts") == 0)
         print_facts(build, out);
-    else if (!lanes)
+    else if (!build->notes)
         fwrite(build->artefact.data, 1, build->artefact.size, out);
     return true;
 }
@@ -153,6 +168,7 @@ static int run(struct command *command, const char *path)
     else if (strncmp(command->emit, "windows", 7) == 0)
         command->request.target = TSL_WIRE_WINDOWS;
     kc_build_begin(&build, &command->request, &prepared);
+    build.n_processes = strcmp(command->emit, "lanes") ? command->n_processes : 1;
     done = show(command, &build, out);
     fflush(build.log);
     fputs(build.text, stderr);
@@ -279,7 +295,7 @@ static void read_limit(struct line *line, int option)
     else if (option == IDLE)
         line->limits.idle = value;
     else if (option == JOBS)
-        line->limits.parallel = (unsigned)value;
+        line->command.n_processes = line->limits.parallel = (unsigned)value;
     else
         line->socket = (int)value;
 }
@@ -340,7 +356,7 @@ static bool read_option(struct line *line, int option)
 int main(int n, char **args)
 {
     static char none[] = "";
-    struct line line = {.command = {.emit = "facts", .request = {.options = none}},
+    struct line line = {.command = {.emit = "facts", .n_processes = 1, .request = {.options = none}},
                         .limits = {.seconds = 600, .memory = UINT64_C(8) << 30, .idle = 600},
                         .socket = -1};
     int option;

@@ -6,6 +6,7 @@
 #include "compiler/ptx/byte_order.h"
 #include "compiler/ptx/carried_products.h"
 #include "compiler/ptx/elements.h"
+#include "compiler/ptx/join.h"
 #include "compiler/ptx/narrow_vectors.h"
 #include "compiler/ptx/remainders.h"
 #include "compiler/ptx/rotations.h"
@@ -225,8 +226,7 @@ static void hide(LLVMModuleRef module)
         }
 }
 
-static void make_kernels(LLVMModuleRef module, uint32_t n_kernels, const struct tsl_wire_kernel *kernels,
-                         const char *only)
+static void make_kernels(LLVMModuleRef module, uint32_t n_kernels, const struct tsl_wire_kernel *kernels)
 {
     struct shell shell = {.module = module, .context = LLVMGetModuleContext(module)};
     LLVMTypeRef bytes = LLVMArrayType2(LLVMInt8TypeInContext(shell.context), 0);
@@ -234,8 +234,7 @@ static void make_kernels(LLVMModuleRef module, uint32_t n_kernels, const struct 
     shell.shared = LLVMAddGlobalInAddressSpace(module, bytes, "__tsl_shared", LOCAL_SPACE);
     LLVMSetAlignment(shell.shared, 128);
     for (uint32_t i = 0; i < n_kernels; i++)
-        if (!only || strcmp(only, kernels[i].facts.name) == 0)
-            wrap(&shell, &kernels[i].facts);
+        wrap(&shell, &kernels[i].facts);
     hide(module);
 }
 
@@ -521,7 +520,7 @@ static bool emit(const struct kc_cpu_request *request, struct kc_bytes *text, FI
 bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
             struct kc_bytes *text, FILE *log)
 {
-    make_kernels(request->module, n_kernels, kernels, request->build->kernel);
+    make_kernels(request->module, n_kernels, kernels);
     if (!add_work_items(request, log))
         return false;
     hide(request->module);
@@ -538,5 +537,6 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     kc_rotations(request->module);
     kc_split_small(request->module);
     kc_visit(request->module, weaken_rest);
+    kc_ptx_name_share(request->module, request->share.number);
     return emit(request, text, log);
 }

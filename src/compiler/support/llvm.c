@@ -4,6 +4,7 @@
 
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* llvm::CallingConv: PTX_Kernel and SPIR_KERNEL, which the C interface doesn't name. */
@@ -92,6 +93,16 @@ bool kc_is_uniform(LLVMValueRef kernel)
 LLVMValueRef kc_callee(LLVMValueRef value)
 {
     return LLVMIsACallInst(value) ? LLVMIsAFunction(LLVMGetCalledValue(value)) : NULL;
+}
+
+struct kc_bytes kc_bytes_of(LLVMMemoryBufferRef buffer)
+{
+    size_t size = LLVMGetBufferSize(buffer);
+    struct kc_bytes bytes = {malloc(size), size};
+
+    memcpy(bytes.data, LLVMGetBufferStart(buffer), size);
+    LLVMDisposeMemoryBuffer(buffer);
+    return bytes;
 }
 
 bool kc_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why)

@@ -4,6 +4,7 @@
 #ifndef KC_SUPPORT_LLVM_H
 #define KC_SUPPORT_LLVM_H
 
+#include "compiler/support/child_process.h"
 #include "compiler/support/older.h"
 
 #include <llvm-c/Core.h>
@@ -53,6 +54,9 @@ LLVMValueRef kc_arithmetic(LLVMBuilderRef builder, const char *text, const char 
 
 /* Visits each instruction of a module, which `visit` may replace and erase; the builder has no position yet. */
 void kc_visit(LLVMModuleRef module, void (*visit)(LLVMBuilderRef builder, LLVMValueRef at));
+
+/* A copy of the buffer's bytes, which goes. */
+struct kc_bytes kc_bytes_of(LLVMMemoryBufferRef buffer);
 
 /* Runs a pipeline in opt's syntax. machine may be NULL. False: *why (heap). */
 bool kc_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
