@@ -13,7 +13,7 @@
 
 /* The places of a slot. */
 struct kc_variable_place {
-    LLVMValueRef work;     /* value: a scalar variable, in use while a lane runs a region */
+    LLVMValueRef work;     /* value: the current region's scalar variable; NULL: it doesn't use the value */
     LLVMValueRef group;    /* value, group_uniform: a variable of the group; NULL: doesn't live across barriers */
     LLVMValueRef snapshot; /* of group, from the start of the phase */
     bool scratch;          /* lives in scratch at offset * items + item * size … */

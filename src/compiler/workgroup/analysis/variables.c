@@ -162,7 +162,6 @@ void kc_place_variables(struct kc_emit *emit)
             find_array_place(emit, s);
             continue;
         }
-        emit->places[s].work = kc_variable(emit, slot->type, 1, "");
         if (!lives_across(emit, s))
             continue;
         if (slot->group_uniform)

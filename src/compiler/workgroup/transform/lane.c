@@ -104,7 +104,9 @@ static void find_variables(struct lane *lane)
     for (unsigned s = 0; s < emit->slots->n; s++) {
         const struct kc_slot *slot = &emit->slots->slots[s];
 
-        kc_map_set_pointer(&lane->values, slot->variable, slot->array ? array_place(lane, s) : emit->places[s].work);
+        if (slot->array || emit->places[s].work)
+            kc_map_set_pointer(&lane->values, slot->variable,
+                               slot->array ? array_place(lane, s) : emit->places[s].work);
     }
 }
 

@@ -133,25 +133,46 @@ static void give_all(struct kc_strip *strip)
 
 /* ---- A region ---------------------------------------------------------------------------------------------------- */
 
-/* Work variables that are set before a lane reads them are marked undefined at its start: otherwise the last lane's
- * value would seem to reach the next lane. */
+/* The values that a region's code reads or writes, or that it takes from the strip or gives it. */
+static struct kc_bits used_in(const struct kc_emit *emit, const struct kc_region *region)
+{
+    const struct kc_slots *slots = emit->slots;
+    struct kc_bits used = kc_bits_create(slots->n);
+
+    kc_bits_merge(&used, &region->in, NULL);
+    kc_bits_merge(&used, &region->out, NULL);
+    for (unsigned n = 0; n < emit->wg->flow.n_blocks; n++)
+        if (kc_bits_get(&region->blocks, n)) {
+            kc_bits_merge(&used, &slots->reads[n], NULL);
+            kc_bits_merge(&used, &slots->writes[n], NULL);
+        }
+    return used;
+}
+
+/* Each region has work variables of its own, for what it uses alone: LLVM makes registers of a variable in time that
+ * grows with the blocks that it is set in. Those that are set before a lane reads them are marked undefined at its
+ * start: otherwise the last lane's value would seem to reach the next lane. */
 void kc_begin_work(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane)
 {
     struct kc_emit *emit = strip->emit;
     LLVMBuilderRef b = emit->wg->builder;
+    struct kc_bits used = used_in(emit, region);
 
     for (unsigned s = 0; s < emit->slots->n; s++) {
         const struct kc_slot *slot = slot_of(strip, s);
         LLVMValueRef value = slot->array ? NULL : LLVMGetUndef(slot->type);
 
-        if (slot->array)
+        emit->places[s].work = NULL;
+        if (slot->array || !kc_bits_get(&used, s))
             continue;
+        emit->places[s].work = kc_variable(emit, slot->type, 1, "");
         if (kc_bits_get(&region->in, s)) {
             value = LLVMBuildLoad2(b, slot->type, held_place(strip, s, lane), "");
             kc_parallel(strip, value);
         }
         LLVMBuildStore(b, value, emit->places[s].work);
     }
+    kc_bits_free(&used);
 }
 
 void kc_end_work(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane)
