@@ -206,12 +206,14 @@ static double ahead_ns(const struct tsl_placer *placer, const struct tsl_ask *as
 }
 
 /* Only the moves are against it. They are made when what was lost without them has added up to what they cost, or when
- * much more is known to be lost; unless moves that were made in that hope were soon to be made again. */
+ * much more is known to be lost, unless moves that were made in that hope were soon needed again. Where something moves
+ * for one launch some of it mostly moves for each: what is lost is what would be gained beside the wait for that. */
 static bool regrets(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, double loss_ns,
                     double move_ns)
 {
     double doubt = fmax(placer->cut_doubt, 1);
 
+    loss_ns -= tsl_pays_latency_ns(placer, 1);
     if (loss_ns <= 0)
         return false;
     placer->cut_regret_ns += ask->again ? 0 : loss_ns * asked_of(placer, ask->kernel)->n_stand;

@@ -366,7 +366,7 @@ static bool is_opaque(const char *body)
              "global int one = 1, two = 2; struct place { global int *at; constant struct place *next; };\n"
              "extern constant struct place places[2]; constant struct place *constant first = places;\n"
              "constant struct place places[2] = {{&one, places + 1}, {&two, places}};\n"
-             "constant int numbers[4] = {3, 1, 4, 1};\n"
+             "constant int numbers[4] = {3, 1, 4, 1}; const global int kept[2] = {2, 7};\n"
              "void add(struct place place, int n) { place.at[0] += n; }\n"
              "kernel void f(global int *x, int n) { size_t i = get_global_id(0); %s }",
              body);
@@ -389,7 +389,7 @@ static void variables_of_the_program_are_seen(void **state)
     assert_true(is_opaque("struct place p = {&one, 0}; add(p, n);"));
     assert_true(is_opaque("size_t p = (size_t)&one; *(global int *)p = n;"));
     assert_true(is_opaque("static global int own; own += n;"));
-    assert_false(is_opaque("x[i] = numbers[n];"));
+    assert_false(is_opaque("x[i] = numbers[n] + kept[n];"));
     assert_false(is_opaque("struct place p = {x, 0}; add(p, n);"));
     assert_false(is_opaque("printf(\"%d\", x[i]); x[i] = (int)sin((float)n);"));
 }

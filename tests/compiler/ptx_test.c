@@ -247,6 +247,18 @@ static void arguments_in_constant_memory_are_read_as_buffers(void **state)
     tsl_compiled_finish(&compiled);
 }
 
+/* Nobody changes the table that sines of large numbers need: the launch is as any other. */
+static void tables_of_functions_are_no_variables(void **state)
+{
+    struct tsl_compiled compiled = compile(
+        "kernel void f(global float *x) { size_t i = get_global_id(0); x[i] = sin(x[i]) + cos(x[i]); }", "sm_75");
+
+    (void)state;
+    assert_false(compiled.built.kernels[0].facts.opaque);
+    assert_int_equal(compiled.built.kernels[0].facts.footprint->flags & TSL_FOOTPRINT_PROGRAM, 0);
+    tsl_compiled_finish(&compiled);
+}
+
 /* How often `part` is in the PTX, which is finished. */
 static unsigned count(struct tsl_compiled *compiled, const char *part)
 {
@@ -678,6 +690,7 @@ int main(void)
         cmocka_unit_test(operations_are_whole_for_all_gpus),
         cmocka_unit_test(required_sizes_leave_room_for_last_groups),
         cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),
+        cmocka_unit_test(tables_of_functions_are_no_variables),
         cmocka_unit_test(tables_of_addresses_are_assembled),
         cmocka_unit_test(divisions_and_roots_are_as_exact_as_asked),
 #ifdef HAS_SPIRV_MODULES

@@ -167,8 +167,8 @@ fault(dropped_range graph/footing.c
     [[        for (uint64_t i = BROKEN && box->count[0] > 1; i < box->count[0]; i++) {]]
     "the first of several rows isn't claimed")
 fault(short_hull graph/footing.c
-    [[        add(ranges, buffer->offset + begin, buffer->offset + end);]]
-    [[        add(ranges, buffer->offset + begin, buffer->offset + end - BROKEN);]]
+    [[        add(ranges, buffer->offset + hulls[i].begin, buffer->offset + hulls[i].end);]]
+    [[        add(ranges, buffer->offset + hulls[i].begin, buffer->offset + hulls[i].end - BROKEN);]]
     "of many rows the last byte isn't claimed")
 fault(misplaced_part graph/footing.c
     [[            uint64_t begin = offset + box->offset]]

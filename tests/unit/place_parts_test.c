@@ -884,7 +884,7 @@ static void test_asked_rarely(void **state)
     (void)state;
     begin_alike(2);
     learn(0, KERNEL, 2e5);
-    all[1].move_ns = 4e7;
+    all[1].move_ns = 6e6; /* of some 15 µs beside the wait for moves */
     for (unsigned i = 0; i < 100; i++)
         if (ask(KERNEL, LARGE, &parts)) {
             assert_false(pays(KERNEL, LARGE, &parts));

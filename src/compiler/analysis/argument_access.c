@@ -214,7 +214,8 @@ static void escape(struct analysis *analysis, LLVMValueRef value)
 }
 
 /* Does the constant lead to a variable of the program: is it one, made of its address, or a table with that address?
- * Code with such a constant may access the variable, by whatever way the address gets there. */
+ * Code with such a constant may access the variable, by whatever way the address gets there. A table that nobody
+ * changes, such as libdevice has for sines, is none. */
 static void mention(struct analysis *analysis, LLVMValueRef constant)
 {
     LLVMValueRef variable = LLVMIsAGlobalVariable(constant);
@@ -224,7 +225,7 @@ static void mention(struct analysis *analysis, LLVMValueRef constant)
         return;
     if (place)
         place->mentioned = true;
-    if (variable && space_of(variable) == GLOBAL)
+    if (variable && space_of(variable) == GLOBAL && !LLVMIsGlobalConstant(variable))
         analysis->opaque = true;
     for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(constant); i++)
         mention(analysis, LLVMGetOperand(constant, i));
