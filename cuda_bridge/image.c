@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAGIC   0x474c5354u /* "TSLG" */
-#define VERSION 2u
+#define VERSION 3u
 
 void *tsl_cuda_image_encode(enum tsl_cuda_image_kind kind, unsigned capability, unsigned n_kernels,
                             const struct tsl_kernel_facts *const *facts, const void *data, size_t data_size,

@@ -18,7 +18,9 @@
 #include "object/buffer.h"
 #include "program/program.h"
 
-#define MOST_SPREAD (UINT64_C(1) << 20) /* bytes, unless the settings ask for the rung */
+/* Unless the settings ask for the rung. */
+#define MOST_SPREAD  (UINT64_C(1) << 20) /* bytes for a launch */
+#define MOST_OBJECTS 64u                 /* of a context: each takes a page of some MiB, however small it is */
 
 /* The members with parts that are of one domain with this one, and what their parts come to. */
 static tsl_members domain_of(const struct tsl_cut *cut, const struct tsl_parts *parts, unsigned member, double *part)
@@ -73,15 +75,64 @@ static bool may_spread(const struct tsl_cut_apart *apart, tsl_members members)
 {
     const struct tsl_command *c = apart->cut->command;
     uint64_t size = 0;
+    unsigned n_more = 0;
     for (uint32_t i = 0; i < apart->cut->footprint->n_arguments; i++) {
         if (!is_first_of(apart, i))
             continue;
         struct tsl_data *data = tsl_data_of(c->args->args[i].buffer);
         size += data->size;
+        n_more += !data->spread;
         if (!tsl_spread_may(c->graph, data, members))
             return false;
     }
-    return c->graph->spreads || size <= MOST_SPREAD;
+    return c->graph->spreads || (size <= MOST_SPREAD && c->graph->n_spread + n_more <= MOST_OBJECTS);
+}
+
+/* ---- What work-items tell each other ----------------------------------------------------------------------------- */
+
+/* Is the old value of some atomic operation used? Then a work-item may find out by it that others are through. */
+static bool has_results(const struct tsl_cut_apart *apart)
+{
+    for (unsigned s = 0; s < apart->cut->n; s++)
+        for (uint32_t i = 0; i < apart->cut->footprint->n_arguments; i++)
+            if (apart->cut->memories[i].root &&
+                apart->cut->touches[(size_t)s * apart->cut->footprint->n_arguments + i].result_used)
+                return true;
+    return false;
+}
+
+/* May share s read by argument i, without an atomic operation, what share t writes by argument k? */
+static bool reads_from(const struct tsl_cut_apart *apart, unsigned s, uint32_t i, unsigned t, uint32_t k)
+{
+    const struct tsl_cut *cut = apart->cut;
+    const size_t n = cut->footprint->n_arguments;
+    const struct tsl_argument_touch *reader = &cut->touches[s * n + i], *writer = &cut->touches[t * n + k];
+    const struct tsl_cut_memory *a = &cut->memories[i], *b = &cut->memories[k];
+    return a->root && a->root == b->root && reader->reads && b->may_write && writer->writes &&
+           tsl_byte_sets_meet(&reader->read, &writer->write, (int64_t)(b->offset - a->offset), a->size, b->size);
+}
+
+static bool has_plain_reads(const struct tsl_footprint *footprint, uint32_t argument)
+{
+    for (uint32_t i = 0; i < footprint->n_accesses; i++)
+        if (footprint->accesses[i].argument == argument && footprint->accesses[i].kind == TSL_ACCESS_READ)
+            return true;
+    return false;
+}
+
+/* The last group that is through adds up what all have left, say: it would find what its own share has left, as the
+ * others' may be in other memory, or not there yet. */
+static bool shares_read_others(const struct tsl_cut_apart *apart)
+{
+    const struct tsl_cut *cut = apart->cut;
+    const uint32_t n = cut->footprint->n_arguments;
+    for (uint32_t i = 0; i < n; i++)
+        for (unsigned s = 0; s < cut->n && has_plain_reads(cut->footprint, i); s++)
+            for (unsigned t = 0; t < cut->n; t++)
+                for (uint32_t k = 0; k < n && t != s; k++)
+                    if (reads_from(apart, s, i, t, k))
+                        return true;
+    return false;
 }
 
 static bool has_atomics(const struct tsl_cut_apart *apart)
@@ -115,7 +166,7 @@ static bool find(struct tsl_cut_apart *apart, struct tsl_cut *cut, const struct 
         return false;
     tsl_cut_make_windows(cut, parts, 0);
     return cut->n > 1 && tsl_cut_apart_shares(apart) && may_spread(apart, members) &&
-           (!has_atomics(apart) || have_atomics(graph, members));
+           (!has_atomics(apart) || have_atomics(graph, members)) && !(has_results(apart) && shares_read_others(apart));
 }
 
 /* Was a launch like this refused before? Then it is looked at ever more rarely. */

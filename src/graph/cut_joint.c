@@ -129,6 +129,8 @@ bool tsl_cut_by_joints(struct tsl_cut *cut, struct tsl_parts *parts)
         return false;
     if (!search(cut, &kept)) {
         cut->verdict = cut->verdict.why == TSL_CUT_OK ? before : cut->verdict; /* There was no room, say. */
+        free(cut->joints);
+        cut->joints = NULL;
         cut->command->kernel->cut.joint.state = TSL_JOINT_REFUSED;
         return false;
     }

@@ -106,8 +106,7 @@ static void all_of(const struct tsl_buffer *buffer, struct tsl_footing_ranges *r
     add(ranges, buffer->offset, buffer->offset + buffer->size);
 }
 
-/* Are the set's rows claimed one by one? Else each box is from its first to its last byte. */
-static bool is_by_rows(const struct tsl_byte_set *set)
+bool tsl_footing_is_by_rows(const struct tsl_byte_set *set)
 {
     uint64_t n = 0, size = 0;
     for (unsigned i = 0; i < set->n && n <= TSL_RUNS_MOST; i++) {
@@ -165,7 +164,7 @@ static void ranges_of(const struct tsl_byte_set *set, const struct tsl_buffer *b
     ranges->n = 0;
     if (set->unknown)
         add(ranges, buffer->offset, buffer->offset + buffer->size);
-    else if (is_by_rows(set))
+    else if (tsl_footing_is_by_rows(set))
         for (unsigned i = 0; i < set->n; i++)
             add_rows(ranges, &set->boxes[i], buffer->offset);
     else
@@ -218,7 +217,8 @@ void tsl_footing_writes(const struct tsl_argument_touch *touch, const struct tsl
 /* Do the ranges of the argument say more than what is touched? */
 static bool has_hull(const struct tsl_argument_touch *touch)
 {
-    return (!touch->read.unknown && !is_by_rows(&touch->read)) || (!touch->write.unknown && !is_by_rows(&touch->write));
+    return (!touch->read.unknown && !tsl_footing_is_by_rows(&touch->read)) ||
+           (!touch->write.unknown && !tsl_footing_is_by_rows(&touch->write));
 }
 
 static bool wants_extent(const struct tsl_args *args, const struct tsl_argument_touch *touches, cl_uint n,

@@ -76,6 +76,9 @@ void tsl_footing_reads(const struct tsl_argument_touch *touch, const struct tsl_
 void tsl_footing_writes(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,
                         struct tsl_footing_ranges *ranges);
 
+/* Are the set's rows claimed one by one? Else each box is from its first to its last byte. */
+bool tsl_footing_is_by_rows(const struct tsl_byte_set *set);
+
 /* Notes for the launch's operation which bytes it touches of objects of which the ranges say more. touches: of the
  * first n arguments; NULL: nothing is known. Before the first claim. */
 void tsl_footing_note_extents(struct tsl_op *op, const struct tsl_args *args, const struct tsl_argument_touch *touches,

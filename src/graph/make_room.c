@@ -55,7 +55,7 @@ static bool is_leaving(const struct tsl_port *port)
 static bool wait_for_leaving(struct tsl_graph *graph, const struct tsl_member *member)
 {
     for (unsigned i = 0; i < graph->n_ports; i++) /* Spread memory counts at its home alone. */
-        if ((graph->ports[i].member == member || graph->spreads) && is_leaving(&graph->ports[i])) {
+        if ((graph->ports[i].member == member || graph->n_spread) && is_leaving(&graph->ports[i])) {
             tsl_graph_wait(graph);
             return true;
         }

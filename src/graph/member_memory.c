@@ -192,7 +192,7 @@ static struct need need_of(const struct tsl_args *args, unsigned member, bool ex
 
 bool tsl_member_memory_holds_parts(const struct tsl_graph *graph, const struct tsl_args *args)
 {
-    for (unsigned k = 0; k < graph->n_ports && graph->spreads; k++) {
+    for (unsigned k = 0; k < graph->n_ports && graph->n_spread; k++) {
         uint64_t total = 0;
         for (cl_uint i = 0; i < args->n_all; i++) {
             const struct tsl_data *data = data_of_arg(args, i);

@@ -375,7 +375,8 @@ static cl_int take_argument(const struct arguments *a, cl_uint i, const struct t
 {
     const struct tsl_argument_touch *touch = touch_of(a, i, t->buffer);
     cl_int error = CL_SUCCESS;
-    if (t->writes.n == 1 && touch && !touch->write.unknown && !t->writes.list[0].overwritten)
+    bool by_boxes = t->writes.n == 1 ? !t->writes.list[0].overwritten : touch && !tsl_footing_is_by_rows(&touch->write);
+    if (by_boxes && touch && !touch->write.unknown)
         return take_boxes(&touch->write, t, launch, outs);
     for (unsigned r = 0; r < t->writes.n && !error; r++)
         error = tsl_window_out(launch->command, launch, t->slice, &t->writes.list[r], NULL, NULL, outs);

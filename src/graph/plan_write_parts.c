@@ -111,5 +111,6 @@ bool tsl_plan_write_in_parts(struct tsl_command *c, const tsl_dependences *order
         *error = tsl_plan_write_to(c, order, part->space);
     }
     c->box = whole;
+    data->host_is_members &= begin > 0 || whole.region[0] < data->size;
     return true;
 }

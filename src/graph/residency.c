@@ -190,7 +190,7 @@ static void make_room(struct tsl_command *command, struct tsl_port *port, size_t
 {
     struct tsl_graph *graph = port->graph;
     make_room_from(command, port, port, size);
-    for (unsigned i = 0; i < graph->n_ports && graph->spreads; i++)
+    for (unsigned i = 0; i < graph->n_ports && graph->n_spread; i++)
         if (i != port->index)
             make_room_from(command, &graph->ports[i], port, size);
     if (port->arena.resident && !port->arena.held && port->arena.pin != command->id &&

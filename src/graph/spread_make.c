@@ -169,6 +169,7 @@ cl_int tsl_spread_make(struct tsl_command *command, struct tsl_data *data, tsl_m
     if (!spread)
         return CL_OUT_OF_HOST_MEMORY;
     data->spread = spread;
+    atomic_fetch_add(&graph->n_spread, 1);
     for (unsigned i = 0; i < graph->n_ports; i++) /* Now, not when the old copies are freed, which may be later. */
         data->residences[i].changed |= tsl_members_has(members, i);
     return CL_SUCCESS;

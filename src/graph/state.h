@@ -60,8 +60,8 @@ struct tsl_graph {
     unsigned next_chain_pays;
     uint64_t chain_end_ns; /* when the last launches that were measured for it ended */
     struct {
-        uint64_t end_ns;     /* ... when a launch ended last, once one ran window by window */
-        uint64_t kernels[8]; /* kernels of which launches did, the last few, by their keys */
+        uint64_t end_ns;      /* ... when the last launch that ran window by window ended */
+        uint64_t kernels[64]; /* kernels of which launches did, the last few, by their keys */
         unsigned next;
     } windows;                                     /* window_times.h */
     uint64_t cut_id, cut_end_ns;                   /* the last cut launch of which it is known when it ended; 0: none */
@@ -74,7 +74,8 @@ struct tsl_graph {
         uint64_t since_ns;            /* when the first was placed; 0: none was */
     } readiness;                      /* readiness.h */
     bool cuts_always;                 /* launches are cut even with one member (cut.h) */
-    bool spreads;                     /* launches are cut by the rung `domain`, too */
+    bool spreads;                     /* launches are cut by the rung `domain` before others, whatever that spreads */
+    atomic_uint n_spread;             /* objects that are spread (spread.h) */
     struct tsl_checks *checks;        /* TESELA_CHECK=coherence and split (coherence.h), owned; NULL: off */
     bool checks_cuts;                 /* TESELA_CHECK=split (split_check.h) */
     struct tsl_op *opaque;            /* the last operation with effects unknown (owned reference); NULL: none yet */

@@ -64,7 +64,8 @@ void tsl_window_times_complete(struct tsl_command *c)
     if (!by_windows && !graph->windows.next)
         return;
     uint64_t now_ns = tsl_clock_ns(), ns = by_windows ? took_ns(c, now_ns) : 0;
-    graph->windows.end_ns = now_ns;
+    if (c->out_of_core) /* Others may end at any time, and take nothing from its way. */
+        graph->windows.end_ns = now_ns;
     if (ns && c->status == CL_COMPLETE)
         tell(c, 1, ns);
 }

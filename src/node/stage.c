@@ -26,7 +26,7 @@ static struct head *take_pinned(struct tsl_member *member, size_t size)
 /* Small data go through pinned memory of the driver's own. */
 void *node_stage_take(struct tsl_member *member, size_t size)
 {
-    bool pins = member && member->caps.pins_host && size > TSL_REMOTE_INLINE;
+    bool pins = member && member->caps.pins_host && member->caps.pins_at_once && size > TSL_REMOTE_INLINE;
     struct head *head = pins ? take_pinned(member, sizeof(*head) + size) : NULL;
 
     if (!head) {

@@ -273,6 +273,7 @@ void tsl_model_spent(struct tsl_model *model, uint64_t kernel, double ns)
     any = tsl_model_make_locked(model, kernel, TSL_MODEL_ANY);
     if (any)
         any->spent_ns += (uint64_t)fmin(ns, MOST_SPENT_NS);
+    model->has_spent = true;
     pthread_mutex_unlock(&model->lock);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "place/model_inside.h"
 
@@ -388,13 +389,14 @@ bool tsl_model_is_due(struct tsl_model *model, uint64_t now_ns)
     return due;
 }
 
-static void keep_locked(struct tsl_model *model, uint64_t now_ns)
+static void keep_locked(struct tsl_model *model, uint64_t now_ns, bool at_end)
 {
     bool news;
 
     pthread_mutex_lock(&model->lock);
-    news = model->n_new;
+    news = model->n_new || (at_end && model->has_spent);
     model->n_new = 0;
+    model->has_spent = false;
     model->wait_ns = model->wait_ns ? 2 * model->wait_ns : 2 * FIRST_NS;
     model->wait_ns = model->wait_ns < LATER_NS ? model->wait_ns : LATER_NS;
     model->due_ns = now_ns + model->wait_ns;
@@ -411,7 +413,7 @@ void tsl_model_keep(struct tsl_model *model, uint64_t now_ns)
     if (!model->folder)
         return;
     pthread_mutex_lock(&kept_lock);
-    keep_locked(model, now_ns);
+    keep_locked(model, now_ns, false);
     pthread_mutex_unlock(&kept_lock);
 }
 
@@ -427,10 +429,10 @@ static bool is_free(pthread_mutex_t *lock)
 
 void tsl_model_keep_at_exit(void)
 {
-    if (pthread_mutex_trylock(&kept_lock))
+    if (tsl_forked() || pthread_mutex_trylock(&kept_lock))
         return;
     if (kept && kept->folder && is_free(&kept->lock))
-        keep_locked(kept, 0);
+        keep_locked(kept, 0, true);
     pthread_mutex_unlock(&kept_lock);
 }
 

@@ -76,6 +76,7 @@ struct tsl_model {
     struct tsl_model_ratio ratios[TSL_MODEL_PAIRS];
     char *folder;     /* where it is kept; NULL: nowhere. Set once */
     unsigned n_new;   /* samples since it was written */
+    bool has_spent;   /* launches ended since then: worth writing at the process's end */
     uint64_t due_ns;  /* when it is to be written; 0: not known yet */
     uint64_t wait_ns; /* from the last writing to that; 0: none was yet */
 };

@@ -61,7 +61,7 @@ static void update_body(const struct tsl_fake_run *run)
 
 static void name_kernels(void)
 {
-    static struct bed scatter, update, count;
+    static struct bed scatter, update, count, turns;
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
     const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0};
 
@@ -80,6 +80,12 @@ static void name_kernels(void)
                            &(struct tsl_fake_traits){.footprint = &scatter.footprint, .touch = scatter_touch});
     tsl_fake_kernel("update", update_body, 2, kinds, roles);
     tsl_fake_kernel_traits("update", &(struct tsl_fake_traits){.footprint = &update.footprint});
+    bed_begin(&turns, 2);
+    bed_access(&turns, 0, TSL_ACCESS_ATOMIC, 1, bed_leaf(&turns, TSL_NODE_GLOBAL_ID, 0))->flags |= TSL_ACCESS_RESULT;
+    bed_access(&turns, 0, TSL_ACCESS_READ, 1,
+               bed_two(&turns, TSL_NODE_ADD, bed_leaf(&turns, TSL_NODE_GLOBAL_ID, 0), bed_constant(&turns, 64, 1)));
+    tsl_fake_kernel("turns", update_body, 2, kinds, roles);
+    tsl_fake_kernel_traits("turns", &(struct tsl_fake_traits){.footprint = &turns.footprint});
     tsl_fake_kernel("count", update_body, 2, kinds, roles);
     tsl_fake_kernel_traits("count", &(struct tsl_fake_traits){.footprint = &count.footprint});
 }
@@ -94,7 +100,8 @@ static tsl_members takers; /* may take launches */
 static void begin_with(const struct tsl_fake_member *machine, unsigned n)
 {
     name_kernels();
-    timed_begin(&t, machine, n, "kernel scatter a,s\nkernel sparse a,s\nkernel update a,s\nkernel count a,s\n", 0);
+    timed_begin(&t, machine, n,
+                "kernel scatter a,s\nkernel sparse a,s\nkernel update a,s\nkernel count a,s\nkernel turns a,s\n", 0);
     buffer = timed_buffer(&t, SIZE);
     memset(model, 0, sizeof model);
     ran_on = 0;
@@ -386,6 +393,20 @@ static void atomics_are_done_by_all(void **state)
     assert_int_equal(ran_on, 3);
 }
 
+/* A work-item may find out that another share's are through, and look at what these have left. */
+static void whoever_looks_at_others_runs_whole(void **state)
+{
+    struct tsl_fake_member member = {
+        .item_ns = 1000, .gates = true, .side_by_side = true, .peer = true, .domain = 1, .domain_atomics = true};
+
+    (void)state;
+    begin_with((struct tsl_fake_member[]){member, member}, 2);
+    launch("turns", 1);
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    assert_false(is_spread());
+    assert_true(ran_on == 1 || ran_on == 2);
+}
+
 static void atomics_run_whole(void **state)
 {
     (void)state;
@@ -445,6 +466,7 @@ int main(void)
         test(parts_go_by_memory),
         test(room_is_made_where_it_lacks),
         test(atomics_are_done_by_all),
+        test(whoever_looks_at_others_runs_whole),
         test(atomics_run_whole),
         test(without_a_domain_it_runs_whole),
         test(a_share_fails),

@@ -24,7 +24,7 @@ constexpr unsigned GLOBAL_SPACE = 1, CONSTANT_SPACE = 4;
 class weights
 {
   public:
-    bool recursive = false;
+    bool recursive = false, odd = false; /* odd: a function is called by another type than its own, and not inlined */
 
     uint64_t of(llvm::Function &function)
     {
@@ -41,6 +41,8 @@ class weights
             auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
 
             sum += 1 + (call && call->getCalledFunction() ? of(*call->getCalledFunction()) : 0);
+            odd |= call && !call->getCalledFunction() &&
+                   llvm::isa<llvm::Function>(call->getCalledOperand()->stripPointerCasts());
         }
         return known[&function] = sum;
     }
@@ -114,7 +116,7 @@ void kc_shares_create(LLVMModuleRef module, unsigned most, uint64_t constants, s
     for (llvm::Function &function : whole)
         if (is_kernel(function))
             weight.push_back(counted.of(function));
-    n = counted.recursive || has_variables(whole) ? 1 : number_of_shares(weight, most);
+    n = counted.recursive || counted.odd || has_variables(whole) ? 1 : number_of_shares(weight, most);
     if (constants && bytes_of_constants(whole))
         n = std::min(n, constants / bytes_of_constants(whole));
     *shares = {static_cast<unsigned>(std::max<uint64_t>(n, 1)), static_cast<uint32_t>(weight.size()), nullptr};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,12 +27,31 @@ struct part {
 
 /* ---- One share --------------------------------------------------------------------------------------------------- */
 
+static uint32_t n_dealt(const struct kc_shares *shares, unsigned number)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < shares->n_kernels; i++)
+        n += shares->share[i] == number;
+    return n;
+}
+
+/* The others rely on it. */
+static bool has_all(struct kc_build *build, const struct kc_shares *shares, unsigned number)
+{
+    if (build->n_kernels == n_dealt(shares, number))
+        return true;
+    fprintf(build->log, "error: a kernel calls a function in a way that can't be compiled\n");
+    build->result = CL_BUILD_PROGRAM_FAILURE;
+    return false;
+}
+
 /* Kernels that call themselves are left out; programs that have such aren't shared. */
 static bool build_share(struct kc_build *build, const struct kc_shares *shares, unsigned number, struct kc_bytes *code)
 {
     if (shares->n > 1)
         kc_shares_keep(shares, build->module, number);
-    return kc_build_simplify(build) && kc_build_kernels(build) &&
+    return kc_build_simplify(build) && kc_build_kernels(build) && (shares->n == 1 || has_all(build, shares, number)) &&
            kc_build_code(build, (struct kc_share){number, shares->n > 1 ? shares->n_kernels : build->n_kernels}, code);
 }
 
@@ -71,10 +91,16 @@ static _Noreturn void work(struct kc_build *build, const struct kc_shares *share
 
 static bool start(struct kc_build *build, const struct kc_shares *shares, unsigned number, struct part *part)
 {
+    pid_t parent = getpid();
+
     part->file = memfd_create("tesela-kc", MFD_CLOEXEC);
     part->child = part->file < 0 ? -1 : fork();
-    if (part->child == 0)
+    if (part->child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* Whoever waits for the build waits for all that have its pipe. */
+        if (getppid() != parent)
+            _exit(1);
         work(build, shares, number, part->file);
+    }
     return part->child > 0;
 }
 

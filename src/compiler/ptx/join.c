@@ -74,13 +74,15 @@ bool kc_ptx_join(const struct kc_bytes *texts, unsigned n, struct kc_bytes *text
     FILE *stream = open_memstream(&all, &size);
 
     for (unsigned i = 0; i < n; i++) {
-        char *one = strndup(texts[i].data, texts[i].size);
+        char *one = strndup(texts[i].data, texts[i].size), *before;
 
         fflush(stream);
+        before = strndup(all, size); /* The stream's own text moves as it grows. */
         if (i)
-            add(stream, one, all);
+            add(stream, one, before);
         else
             fputs(one, stream);
+        free(before);
         free(one);
     }
     fclose(stream);
