@@ -4,8 +4,7 @@
  *     start = the latest of: what was placed there has ended, what the command needs is there
  *     end   = start + the kernel itself
  *
- * The time of the kernel itself is known (place/model.h) from its runs at this size or another on that kind of member;
- * else from its runs on another kind, and from how much slower this kind was with other kernels; else it is guessed.
+ * These are estimated by estimate.h.
  *
  * *Late.* A command that could only start long from now isn't placed yet, if its member has something to do meanwhile:
  * when that ends, more is known. So work whose times nobody can know (the rows of a Mandelbrot set) goes to the member
@@ -15,211 +14,48 @@
  *
  * *No harm.* A member that is much slower than the best, whatever it says of itself, must not cost the program more
  * than noise. Nothing is expected of a kind that was never compared with the others: it counts as FEAR times slower, if
- * it doesn't say to be slower still. And it is tried only out of a purse, which gets TRY_PART of what the others'
+ * it doesn't say to be slower still. And it is tried only out of a purse, which gets TSL_TRY_PART of what the others'
  * launches take, and pays what the try is feared to take; the difference to what it took is settled afterwards. So all
  * tries of a run together cost no more than that part of its time (and a try that took longer than feared is paid off
  * before the next). Tries that tell nothing new come ever more rarely. The first try of a kernel is free where so many
  * launches of it wait behind that the others are busy for longer than the try is feared to take, and nothing needs it
  * before.
  */
-#include "place/internal.h"
+#include "place/estimate.h"
 
 #include <math.h>
 
 #define HORIZON_NS  5e6
 #define AHEAD_NS    1e8 /* a command that waits for others is placed so long before its start at most */
 #define SOON_NS     2e5
-#define PARTS_IN    4    /* cut launches: of one the parts are timed, however long they are */
-#define WATCH_NS    1e6  /* in a queue that grows, ends are noticed about this often */
-#define LAUNCH_NS   2e3  /* of a launch, beside the kernel's own time */
-#define ITEM_NS     2.0  /* of a work-item on the fastest member, when nothing is known of the kernel */
-#define UNKNOWN_NS  3e6  /* ... and what such a kernel takes at least: a few of them fill the horizon */
-#define FEAR        50.0 /* times slower: a kind that was never compared */
-#define UNSURE      2.0  /* times slower: a kind that was compared with other kernels only */
-#define VARIES      1.25 /* times that differ more than so vary */
-#define CARE        0.6  /* how much of what seems to wait behind is counted on */
-#define TRY_PART    0.02
-#define FREE_TRIES  3 /* of a class on a kind, before they become rare */
-#define KNOWN_TRIES 6 /* where there are samples enough: as if so many had been made */
-#define ENOUGH      3 /* samples of a class: from then on only some runs are timed */
+#define PARTS_IN    4   /* cut launches: of one the parts are timed, however long they are */
+#define WATCH_NS    1e6 /* in a queue that grows, ends are noticed about this often */
+#define CARE        0.6 /* how much of what seems to wait behind is counted on */
+#define FREE_TRIES  3   /* of a class on a kind, before they become rare */
+#define KNOWN_TRIES 6   /* where there are samples enough: as if so many had been made */
+#define ENOUGH      3   /* samples of a class: from then on only some runs are timed */
 #define TIMED_IN    16
 #define MOST_DOUBT  1024 /* times its price: a move to a faster member is never dearer */
 #define TIMED_NS    5e5 /* ... and those of one in so much work at most: timing may cost as much as some small kernels */
-#define NOISE_NS    5e4 /* runs that differ by no more than this, compared with what they take, don't vary */
 #define SMALL_NS    2e4 /* of a launch: smaller ones are timed and watched more rarely, as either costs about as much */
 #define SMALL_IN    8   /* ... so many times */
 #define NEVER_NS    9e18 /* the latest end: some three hundred years */
-
-/* One candidate, as far as it is known. */
-struct option {
-    bool known; /* by runs on its kind; n_samples are of this very size class */
-    bool part;  /* of a launch that is cut */
-    unsigned n_samples, n_tries;
-    double spread;                   /* of its runs */
-    double risk_ns;                  /* it may take so much longer */
-    double run_ns, start_ns, end_ns; /* absolute but for run_ns */
-};
-
-static const struct tsl_candidate *candidate_of(const struct tsl_ask *ask, unsigned i)
-{
-    return &ask->candidates[i];
-}
-
-/* What the kernel is known by on a member, whole or in parts. */
-static uint64_t kernel_of(const struct tsl_ask *ask, unsigned i)
-{
-    return candidate_of(ask, i)->kernel ? candidate_of(ask, i)->kernel : ask->kernel;
-}
-
-static uint64_t part_of(const struct tsl_ask *ask, unsigned i)
-{
-    return candidate_of(ask, i)->part_kernel ? candidate_of(ask, i)->part_kernel : ask->kernel;
-}
-
-/* ---- The kernel itself ---- */
-
-/* How many times longer a kernel takes on b than on a, by what can be known without having run it on b. */
-static double feared_ratio(const struct tsl_placer *placer, unsigned a, unsigned b)
-{
-    double measured = tsl_model_ratio(placer->model, placer->kind[a], placer->kind[b]);
-    double claimed = placer->speed[a] / placer->speed[b];
-
-    if (placer->kind[a] == placer->kind[b])
-        return 1;
-    if (measured > 0)
-        return measured * UNSURE;
-    return claimed <= 0.5 ? 1 : fmax(claimed, FEAR);
-}
-
-/* The spread of times without the machine's noise: what a small kernel takes longer for once says nothing of its work.
- */
-static double without_noise(double spread, double run_ns)
-{
-    return 1 + (spread - 1) * run_ns / (run_ns + NOISE_NS);
-}
-
-static struct option option_of(const struct tsl_guess *guess)
-{
-    return (struct option){.known = guess->ns > 0,
-                           .n_samples = guess->n_samples,
-                           .n_tries = guess->n_tries,
-                           .spread = without_noise(guess->spread, guess->ns),
-                           .run_ns = guess->ns};
-}
-
-static void ask_model(struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
-{
-    for (unsigned i = 0; i < placer->n; i++) {
-        struct tsl_guess guess = {0};
-
-        if (candidate_of(ask, i)->eligible)
-            guess = tsl_model_run(placer->model, placer->kind[i], kernel_of(ask, i), ask->size);
-        options[i] = option_of(&guess);
-    }
-}
-
-static unsigned fastest(const struct tsl_placer *placer, const struct tsl_ask *ask)
-{
-    unsigned best = placer->n;
-
-    for (unsigned i = 0; i < placer->n; i++)
-        if (candidate_of(ask, i)->eligible && (best == placer->n || tsl_placer_faster(placer, i, best)))
-            best = i;
-    return best;
-}
-
-static double from_others(const struct tsl_placer *placer, const struct option *options, unsigned i)
-{
-    double ns = INFINITY;
-
-    for (unsigned j = 0; j < placer->n; j++)
-        if (options[j].known)
-            ns = fmin(ns, options[j].run_ns * feared_ratio(placer, j, i));
-    return ns;
-}
-
-static double from_nothing(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i)
-{
-    return fmax(ITEM_NS * (double)ask->size, UNKNOWN_NS) * feared_ratio(placer, fastest(placer, ask), i);
-}
-
-static void estimate_runs(struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
-{
-    ask_model(placer, ask, options);
-    for (unsigned i = 0; i < placer->n; i++) {
-        if (!candidate_of(ask, i)->eligible || options[i].known)
-            continue;
-        options[i].run_ns = from_others(placer, options, i);
-        if (isinf(options[i].run_ns))
-            options[i].run_ns = from_nothing(placer, ask, i);
-    }
-}
-
-/* Where times vary, what is slow takes the risk of the longest: a wrong guess costs more there than it gains. */
-static void mind_risks(const struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
-{
-    double least = INFINITY, spread = 1;
-
-    for (unsigned i = 0; i < placer->n; i++)
-        if (candidate_of(ask, i)->eligible && options[i].known) {
-            least = fmin(least, options[i].run_ns);
-            spread = fmax(spread, options[i].spread);
-        }
-    for (unsigned i = 0; spread > VARIES && i < placer->n; i++)
-        options[i].risk_ns = options[i].run_ns > VARIES * least ? options[i].run_ns * (spread - 1) : 0;
-}
-
-/* ---- When it could start ---- */
-
-/* What moves to the member, and how much later what waits for moves from another member starts. */
-static double delay_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i)
-{
-    return candidate_of(ask, i)->move_ns + tsl_pays_latency_ns(placer, candidate_of(ask, i)->peer_ns);
-}
-
-static void estimate_ends(struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
-{
-    double now = (double)ask->now_ns, ready = fmax((double)ask->ready_ns, now);
-
-    for (unsigned i = 0; i < placer->n; i++) {
-        double there = ready;
-
-        if (!candidate_of(ask, i)->eligible)
-            continue;
-        if (candidate_of(ask, i)->move_ns > 0)
-            there = fmax(ready, placer->load[i].link_free_ns) + delay_ns(placer, ask, i);
-        options[i].start_ns = fmax(there, now + tsl_load_left_ns(&placer->load[i], ask->now_ns));
-        options[i].end_ns = options[i].start_ns + options[i].run_ns + options[i].risk_ns + LAUNCH_NS;
-    }
-}
-
-static unsigned earliest_end(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options)
-{
-    unsigned best = placer->n;
-
-    for (unsigned i = 0; i < placer->n; i++)
-        if (candidate_of(ask, i)->eligible &&
-            (best == placer->n || options[i].end_ns < options[best].end_ns ||
-             (options[i].end_ns == options[best].end_ns && tsl_placer_faster(placer, i, best))))
-            best = i;
-    return best;
-}
 
 /* Data hold commands where they are: for one kernel it doesn't pay to move them to a faster member, for many it may.
  * What each loses by staying is added up, and when it would have paid for the move, the next one goes (so it costs
  * twice the best at most, however long the program is). That is right where later ones find the data there: where each
  * needs other data, or the same ones back, the price doubles each time, until one stays by itself. */
-static unsigned or_move(struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
-                        unsigned best)
+unsigned tsl_auto_or_move(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
+                          unsigned best)
 {
     unsigned chosen = best;
 
     placer->regret_ns[best] = 0;
     placer->doubt[best] /= 2;
     for (unsigned i = 0; i < placer->n; i++) {
-        double move_ns = delay_ns(placer, ask, i), loss = options[best].run_ns - options[i].run_ns;
+        double move_ns = tsl_estimate_delay_ns(placer, ask, i), loss = options[best].run_ns - options[i].run_ns;
 
-        if (i == best || !candidate_of(ask, i)->eligible || !options[i].n_samples || loss <= 0 ||
+        if (i == best || !tsl_candidate_of(ask, i)->eligible || !options[i].n_samples || loss <= 0 ||
             options[i].start_ns - move_ns > options[best].start_ns)
             continue;
         /* Those for which it stands may have been smaller, and took less than a handover. */
@@ -238,7 +74,7 @@ static unsigned or_move(struct tsl_placer *placer, const struct tsl_ask *ask, co
 
 /* For how long the members whose times are known will be busy with what waits behind the command and doesn't need it.
  * Some care is taken, as that may be less work than it seems. Found out at most once for a question. */
-static double slack_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
+static double slack_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
                        unsigned best, double *slack)
 {
     double parallel = 0;
@@ -254,20 +90,20 @@ static double slack_ns(const struct tsl_placer *placer, const struct tsl_ask *as
 
 /* How long before its start a launch may be placed. Where data take longer than that to get to a member, the placer
  * must look as far ahead to send them in time; if the kernel's times are known well. */
-static double horizon_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option)
+static double horizon_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *option)
 {
     double longest = 0;
 
     for (unsigned i = 0; i < placer->n; i++)
-        if (candidate_of(ask, i)->eligible)
-            longest = fmax(longest, candidate_of(ask, i)->move_ns);
-    return longest > HORIZON_NS && option->spread <= VARIES ? HORIZON_NS + longest : HORIZON_NS;
+        if (tsl_candidate_of(ask, i)->eligible)
+            longest = fmax(longest, tsl_candidate_of(ask, i)->move_ns);
+    return longest > HORIZON_NS && option->spread <= TSL_VARIES ? HORIZON_NS + longest : HORIZON_NS;
 }
 
 /* Has the member enough to do? One launch that runs and one that waits at least. More if they surely end soon, or if
  * they are small: holding small ones back costs more than they do, and the host's time to submit them is a part of what
  * they seem to take. */
-static bool enough_to_do(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option,
+static bool enough_to_do(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *option,
                          unsigned i)
 {
     double wait_ns = option->start_ns - (double)ask->now_ns;
@@ -279,13 +115,13 @@ static bool enough_to_do(const struct tsl_placer *placer, const struct tsl_ask *
 
 /* A member to take instead of the best one, which has enough to do. A member on which the command ends later is worth
  * as much, as long as the best one will be busy until then with what waits behind. Returns best if there is none. */
-static unsigned as_good(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
+static unsigned as_good(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
                         unsigned best, double *slack)
 {
     unsigned chosen = best;
 
     for (unsigned i = 0; i < placer->n; i++) {
-        if (i == best || !candidate_of(ask, i)->eligible || options[i].n_samples < ENOUGH ||
+        if (i == best || !tsl_candidate_of(ask, i)->eligible || options[i].n_samples < ENOUGH ||
             enough_to_do(placer, ask, &options[i], i))
             continue;
         if (options[i].end_ns > options[best].start_ns + slack_ns(placer, ask, options, best, slack))
@@ -299,8 +135,8 @@ static unsigned as_good(const struct tsl_placer *placer, const struct tsl_ask *a
 /* Would holding the command back keep others idle? It would if what the command waits for, not what was placed on the
  * member, keeps it from starting, and a member that has nothing to do could have done as much before the start: nothing
  * behind the command is placed before it is. */
-static bool keeps_others_idle(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
-                              unsigned best)
+static bool keeps_others_idle(const struct tsl_placer *placer, const struct tsl_ask *ask,
+                              const struct tsl_option *options, unsigned best)
 {
     double start_ns = options[best].start_ns, now = (double)ask->now_ns;
     double free_ns = now + tsl_load_left_ns(&placer->load[best], ask->now_ns);
@@ -308,7 +144,7 @@ static bool keeps_others_idle(const struct tsl_placer *placer, const struct tsl_
     if (start_ns > now + AHEAD_NS || (double)ask->ready_ns + SOON_NS < free_ns)
         return false;
     for (unsigned i = 0; i < placer->n; i++)
-        if (i != best && candidate_of(ask, i)->eligible && options[i].n_samples >= ENOUGH &&
+        if (i != best && tsl_candidate_of(ask, i)->eligible && options[i].n_samples >= ENOUGH &&
             now + tsl_load_left_ns(&placer->load[i], ask->now_ns) + options[i].run_ns < start_ns)
             return true;
     return false;
@@ -317,21 +153,22 @@ static bool keeps_others_idle(const struct tsl_placer *placer, const struct tsl_
 /* ---- Tries ---- */
 
 /* What trying a member is feared to cost, or INFINITY: it has something to do, or its times are known well enough. */
-static double price_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
+static double price_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
                        unsigned i)
 {
     unsigned n_tries = options[i].n_tries + (options[i].n_samples < ENOUGH ? 0 : KNOWN_TRIES);
     double rarer = ldexp(1, n_tries < FREE_TRIES ? 0 : (int)(n_tries - FREE_TRIES + 1));
 
-    if (!candidate_of(ask, i)->eligible || placer->load[i].n_watched > 0 ||
+    if (!tsl_candidate_of(ask, i)->eligible || placer->load[i].n_watched > 0 ||
         tsl_load_left_ns(&placer->load[i], ask->now_ns) > 0)
         return INFINITY;
-    return (options[i].run_ns + options[i].risk_ns + 2 * delay_ns(placer, ask, i)) * rarer; /* there and back */
+    return (options[i].run_ns + options[i].risk_ns + 2 * tsl_estimate_delay_ns(placer, ask, i)) *
+           rarer; /* there and back */
 }
 
 /* A member to try instead of the best one. The best one must be known: what nobody knows isn't worth anything yet. */
-static unsigned to_try(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
-                       unsigned best, double *slack)
+unsigned tsl_auto_to_try(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
+                         unsigned best, double *slack)
 {
     for (unsigned i = 0; i < placer->n && options[best].n_samples; i++) {
         double price = i == best ? INFINITY : price_ns(placer, ask, options, i);
@@ -351,7 +188,7 @@ static unsigned to_try(const struct tsl_placer *placer, const struct tsl_ask *as
 void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended)
 {
     if (!placement->try)
-        placer->purse_ns += TRY_PART * (ended->ran_ns ? (double)ended->ran_ns : placement->run_ns);
+        placer->purse_ns += TSL_TRY_PART * (ended->ran_ns ? (double)ended->ran_ns : placement->run_ns);
     else if (ended->ran_ns)
         placer->purse_ns += placement->run_ns - (double)ended->ran_ns;
 }
@@ -359,7 +196,7 @@ void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placem
 /* ---- The choice ---- */
 
 /* A queue that grows is watched: now and then, and one of it at least. */
-static bool decide_watch(const struct tsl_load *load, const struct tsl_ask *ask, const struct option *option)
+static bool decide_watch(const struct tsl_load *load, const struct tsl_ask *ask, const struct tsl_option *option)
 {
     double wait_ns = (option->start_ns - (double)ask->now_ns + option->run_ns) * option->spread;
     double often_ns = load->n_watched == 0 && option->run_ns >= SMALL_NS ? SOON_NS : WATCH_NS;
@@ -369,7 +206,7 @@ static bool decide_watch(const struct tsl_load *load, const struct tsl_ask *ask,
     return load->n > 0 && wait_ns >= SOON_NS && load->unwatched_ns + option->run_ns >= often_ns;
 }
 
-static bool decide_timed(const struct tsl_load *load, const struct option *option, bool watch)
+static bool decide_timed(const struct tsl_load *load, const struct tsl_option *option, bool watch)
 {
     unsigned rarely = option->run_ns < SMALL_NS ? SMALL_IN : 1;
 
@@ -378,7 +215,7 @@ static bool decide_timed(const struct tsl_load *load, const struct option *optio
     return load->n_untimed >= TIMED_IN * rarely && load->untimed_ns >= TIMED_NS * rarely;
 }
 
-static void decide_flags(struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option,
+static void decide_flags(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *option,
                          struct tsl_placement *placement)
 {
     struct tsl_load *load = &placer->load[placement->member];
@@ -393,11 +230,11 @@ static void decide_flags(struct tsl_placer *placer, const struct tsl_ask *ask, c
         load->n_untimed = 0, load->untimed_ns = 0;
 }
 
-static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option,
+static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *option,
                   struct tsl_placement *placement)
 {
     struct tsl_load *load = &placer->load[placement->member];
-    const struct tsl_candidate *candidate = candidate_of(ask, placement->member);
+    const struct tsl_candidate *candidate = tsl_candidate_of(ask, placement->member);
 
     placer->used[placement->member] = true;
     placement->known = option->known;
@@ -412,19 +249,20 @@ static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const st
 
 void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
 {
-    struct option options[TSL_MAX_MEMBERS];
+    struct tsl_option options[TSL_MAX_MEMBERS];
     double slack = -1;
     unsigned best;
 
-    estimate_runs(placer, ask, options);
-    mind_risks(placer, ask, options);
-    estimate_ends(placer, ask, options);
-    best = or_move(placer, ask, options, earliest_end(placer, ask, options));
-    placement->member = to_try(placer, ask, options, best, &slack);
+    tsl_estimate_runs(placer, ask, options);
+    tsl_estimate_risks(placer, ask, options);
+    tsl_estimate_ends(placer, ask, options);
+    best = tsl_auto_or_move(placer, ask, options, tsl_estimate_earliest(placer, ask, options));
+    placement->member = tsl_auto_to_try(placer, ask, options, best, &slack);
     placement->try = placement->member != best;
     if (placement->try) {
         placer->purse_ns -= options[placement->member].run_ns;
-        tsl_model_tried(placer->model, placer->kind[placement->member], kernel_of(ask, placement->member), ask->size);
+        tsl_model_tried(placer->model, placer->kind[placement->member], tsl_kernel_known_as(ask, placement->member),
+                        ask->size);
     } else if (enough_to_do(placer, ask, &options[best], best)) {
         placement->member = as_good(placer, ask, options, best, &slack);
         placement->later = placement->member == best && !keeps_others_idle(placer, ask, options, best);
@@ -441,16 +279,17 @@ bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsig
     if (placer->choose != tsl_place_auto || placer->one_kind || tsl_split_always(placer->split) ||
         ask->by != TSL_PLACE_BY_SETTINGS)
         return false;
-    struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[member], kernel_of(ask, member), ask->size);
+    struct tsl_guess guess =
+        tsl_model_run(placer->model, placer->kind[member], tsl_kernel_known_as(ask, member), ask->size);
     double left_ns = tsl_load_left_ns(&placer->load[member], ask->now_ns);
     if (guess.n_samples < ENOUGH || left_ns + guess.ns >= tsl_pays_latency_ns(placer, 1))
         return false;
-    struct option option = {.known = true,
-                            .n_samples = guess.n_samples,
-                            .spread = without_noise(guess.spread, guess.ns),
-                            .run_ns = guess.ns,
-                            .start_ns = (double)ask->now_ns + left_ns};
-    option.end_ns = option.start_ns + option.run_ns + LAUNCH_NS;
+    struct tsl_option option = {.known = true,
+                                .n_samples = guess.n_samples,
+                                .spread = tsl_estimate_spread(guess.spread, guess.ns),
+                                .run_ns = guess.ns,
+                                .start_ns = (double)ask->now_ns + left_ns};
+    option.end_ns = option.start_ns + option.run_ns + TSL_LAUNCH_NS;
     *placement = (struct tsl_placement){.member = member};
     place(placer, ask, &option, placement);
     return true;
@@ -458,10 +297,10 @@ bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsig
 
 void tsl_auto_book(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
 {
-    struct option options[TSL_MAX_MEMBERS];
+    struct tsl_option options[TSL_MAX_MEMBERS];
 
-    estimate_runs(placer, ask, options);
-    estimate_ends(placer, ask, options);
+    tsl_estimate_runs(placer, ask, options);
+    tsl_estimate_ends(placer, ask, options);
     place(placer, ask, &options[placement->member], placement);
     tsl_parts_book_whole(placer, ask, placement->member);
 }
@@ -470,24 +309,24 @@ void tsl_auto_book(struct tsl_placer *placer, const struct tsl_ask *ask, struct 
 
 struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask *ask)
 {
-    struct option options[TSL_MAX_MEMBERS];
+    struct tsl_option options[TSL_MAX_MEMBERS];
 
-    estimate_runs(placer, ask, options);
-    estimate_ends(placer, ask, options);
-    unsigned best = earliest_end(placer, ask, options);
+    tsl_estimate_runs(placer, ask, options);
+    tsl_estimate_ends(placer, ask, options);
+    unsigned best = tsl_estimate_earliest(placer, ask, options);
     return (struct tsl_whole){.member = best,
                               .known = options[best].known,
                               .measured = options[best].n_samples > 0,
                               .run_ns = options[best].run_ns,
                               .end_ns = options[best].end_ns - (double)ask->now_ns,
-                              .move_ns = candidate_of(ask, best)->move_ns};
+                              .move_ns = tsl_candidate_of(ask, best)->move_ns};
 }
 
 /* 0: unknown. A launch of that size may do other work than a part of this launch: parts that were seen tell more, and
  * so does the whole where its part fills a device. */
 static double part_guess(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i, uint64_t size)
 {
-    uint64_t kernel = part_of(ask, i), kind = placer->kind[i];
+    uint64_t kernel = tsl_part_known_as(ask, i), kind = placer->kind[i];
     struct tsl_guess seen = tsl_model_run(placer->model, kind, tsl_part_key(kernel), size);
 
     if (seen.n_samples)
@@ -508,11 +347,11 @@ double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, un
         return ns;
     ns = INFINITY;
     for (unsigned i = 0; i < placer->n; i++) {
-        if (placer->kind[i] == placer->kind[member] && part_of(ask, i) == part_of(ask, member))
+        if (placer->kind[i] == placer->kind[member] && tsl_part_known_as(ask, i) == tsl_part_known_as(ask, member))
             continue; /* As little is known of it. */
         double other = part_guess(placer, ask, i, size);
         if (other > 0)
-            ns = fmin(ns, other * feared_ratio(placer, i, member));
+            ns = fmin(ns, other * tsl_estimate_fear(placer, i, member));
     }
     return ns;
 }
@@ -521,141 +360,21 @@ void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, u
                          struct tsl_placement *placement)
 {
     struct tsl_guess guess =
-        tsl_model_run(placer->model, placer->kind[member], tsl_part_key(part_of(ask, member)), size);
-    double now = (double)ask->now_ns, there = fmax((double)ask->ready_ns, now) + candidate_of(ask, member)->move_ns;
-    struct option option = {
-        .n_samples = guess.n_samples, .spread = without_noise(guess.spread, guess.ns), .part = true};
+        tsl_model_run(placer->model, placer->kind[member], tsl_part_key(tsl_part_known_as(ask, member)), size);
+    double now = (double)ask->now_ns, there = fmax((double)ask->ready_ns, now) + tsl_candidate_of(ask, member)->move_ns;
+    struct tsl_option option = {
+        .n_samples = guess.n_samples, .spread = tsl_estimate_spread(guess.spread, guess.ns), .part = true};
     bool known;
 
     option.run_ns = tsl_auto_part_ns(placer, ask, member, size, &known);
     option.known = known;
     bool is_try = !known && !isinf(option.run_ns);
     if (isinf(option.run_ns))
-        option.run_ns = fmax(ITEM_NS * (double)size, UNKNOWN_NS);
+        option.run_ns = fmax(TSL_ITEM_NS * (double)size, TSL_UNKNOWN_NS);
     option.start_ns = fmax(there, now + tsl_load_left_ns(&placer->load[member], ask->now_ns));
-    option.end_ns = option.start_ns + option.run_ns + LAUNCH_NS;
+    option.end_ns = option.start_ns + option.run_ns + TSL_LAUNCH_NS;
     *placement = (struct tsl_placement){.member = member, .try = is_try, .part = true, .first = option.n_samples == 0};
     placer->purse_ns -= is_try ? option.run_ns : 0;
     place(placer, ask, &option, placement);
     tsl_parts_time(placer, ask, placement);
-}
-
-/* ---- Whole, or window by window ---- */
-
-/* What the model knows launches by that ran window by window; chains by the work-items of all their launches. */
-static uint64_t windows_of(const struct tsl_ask *ask, unsigned n_chained)
-{
-    return ask->kernel ^ (n_chained > 1 ? UINT64_C(0xd1b54a32d192ed03) : UINT64_C(0x8cb92ba72f3d8dd7));
-}
-
-/* Which of the two a member is asked about. */
-static bool by_windows(const struct tsl_ask *ask, unsigned i)
-{
-    return candidate_of(ask, i)->eligible && candidate_of(ask, i)->windows;
-}
-
-static void ask_model_windows(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
-                              struct option *options)
-{
-    ask_model(placer, ask, options);
-    for (unsigned i = 0; i < placer->n; i++) {
-        if (!by_windows(ask, i))
-            continue;
-        struct tsl_guess guess =
-            tsl_model_run(placer->model, placer->kind[i], windows_of(ask, n_chained), ask->size * n_chained);
-        guess.ns /= n_chained;
-        options[i] = option_of(&guess);
-    }
-}
-
-/* Like from_others(), for a launch or its windows. Where windows were seen, which also wait for their bytes, what the
- * work alone takes tells more. */
-static double from_work(struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options, unsigned i)
-{
-    double ns = INFINITY;
-
-    for (unsigned j = 0; j < placer->n; j++) {
-        double other_ns = options[j].known ? options[j].run_ns : 0;
-        double work_ns =
-            by_windows(ask, j) ? tsl_model_run(placer->model, placer->kind[j], ask->kernel, ask->size).ns : 0;
-        other_ns = work_ns > 0 ? work_ns : other_ns;
-        if (other_ns > 0)
-            ns = fmin(ns, other_ns * feared_ratio(placer, j, i));
-    }
-    return ns;
-}
-
-static void estimate_windows(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
-                             struct option *options)
-{
-    ask_model_windows(placer, ask, n_chained, options);
-    for (unsigned i = 0; i < placer->n; i++) {
-        if (!candidate_of(ask, i)->eligible || options[i].known)
-            continue;
-        options[i].run_ns = from_work(placer, ask, options, i);
-        if (isinf(options[i].run_ns))
-            options[i].run_ns = from_nothing(placer, ask, i);
-    }
-}
-
-/* Windows of which nothing is known are expected to be worth it only on a member that is much faster than all that hold
- * the launch. */
-static bool is_much_faster(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i)
-{
-    for (unsigned k = 0; k < placer->n; k++)
-        if (candidate_of(ask, k)->eligible && !by_windows(ask, k) &&
-            placer->speed[i] < placer->speed[k] * TSL_MUCH_FASTER)
-            return false;
-    return true;
-}
-
-static bool any_holds(const struct tsl_placer *placer, const struct tsl_ask *ask)
-{
-    for (unsigned i = 0; i < placer->n; i++)
-        if (candidate_of(ask, i)->eligible && !by_windows(ask, i))
-            return true;
-    return false;
-}
-
-/* As the choice of a place, with all that it learns by tries. */
-static unsigned choose_way(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
-                           const struct option *options)
-{
-    unsigned best = or_move(placer, ask, options, earliest_end(placer, ask, options));
-    double slack = 0;
-    unsigned chosen = to_try(placer, ask, options, best, &slack);
-
-    if (chosen == best)
-        return best;
-    placer->purse_ns -= options[chosen].run_ns;
-    if (by_windows(ask, chosen))
-        tsl_model_tried(placer->model, placer->kind[chosen], windows_of(ask, n_chained), ask->size * n_chained);
-    else
-        tsl_model_tried(placer->model, placer->kind[chosen], kernel_of(ask, chosen), ask->size);
-    return chosen;
-}
-
-enum tsl_by_windows tsl_auto_windows(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
-                                     bool tries)
-{
-    struct option options[TSL_MAX_MEMBERS];
-
-    estimate_windows(placer, ask, n_chained, options);
-    mind_risks(placer, ask, options);
-    estimate_ends(placer, ask, options);
-    for (unsigned i = 0; i < placer->n; i++)
-        if (by_windows(ask, i) && !options[i].known && !is_much_faster(placer, ask, i))
-            options[i].end_ns = INFINITY;
-    unsigned best =
-        tries && !ask->again ? choose_way(placer, ask, n_chained, options) : earliest_end(placer, ask, options);
-    if (!by_windows(ask, best))
-        return TSL_BY_WINDOWS_NO;
-    return options[best].known || !any_holds(placer, ask) ? TSL_BY_WINDOWS_KNOWN : TSL_BY_WINDOWS_GUESSED;
-}
-
-void tsl_auto_windows_ended(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, unsigned n_chained,
-                            uint64_t ns)
-{
-    tsl_model_ran(placer->model, placer->kind[member], windows_of(ask, n_chained), ask->size * n_chained, (double)ns);
-    placer->purse_ns += TRY_PART * (double)ns;
 }

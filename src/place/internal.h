@@ -124,6 +124,18 @@ void tsl_auto_book(struct tsl_placer *placer, const struct tsl_ask *ask, struct 
 /* A try has ended, or another launch: what was spent, what may be. */
 void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended);
 
+/* Part of what launches take that tries may cost. */
+#define TSL_TRY_PART 0.02
+
+struct tsl_option;
+/* The member where the launch ends first (best), or one to which data move since what was lost without that has paid
+ * for it. */
+unsigned tsl_auto_or_move(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
+                          unsigned best);
+/* A member to try instead of the best one, or that. *slack: below 0, or what it was set to (auto.c). */
+unsigned tsl_auto_to_try(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
+                         unsigned best, double *slack);
+
 /* What the launch takes if it runs whole, on the member where it ends first. */
 struct tsl_whole {
     unsigned member;
