@@ -284,7 +284,8 @@ void tsl_place_ended(struct tsl_command *c, struct tsl_share *share, uint64_t st
                               .size = share->work ? share->work : tsl_place_work_items(&share->window),
                               .ran_ns = end_ns > start_ns && !share->unmeasured ? end_ns - start_ns : 0,
                               .end_ns = end_ns,
-                              .now_ns = tsl_clock_ns()};
+                              .now_ns = tsl_clock_ns(),
+                              .lone = !c->n_more && c->whole_why == TSL_WHOLE_FORBIDDEN};
     tsl_readiness_ended(c->graph, &share->placement, &ended);
     tsl_placer_done(c->graph->placer, &share->placement, &ended);
     if (c->n_more && !c->n_chained)

@@ -17,6 +17,7 @@
 #include "graph/life.h"
 #include "graph/op.h"
 #include "graph/port.h"
+#include "graph/readiness.h"
 #include "graph/senders.h"
 #include "graph/work.h"
 #include "place/place.h"
@@ -83,6 +84,7 @@ cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
     tsl_port_init(&graph->tasks, graph, tsl_host_member(), TSL_HOST_INDEX);
     tsl_graphs_add(graph);
     tsl_exit_expect(graph);
+    tsl_readiness_expect(graph);
     *result = graph;
     return CL_SUCCESS;
 }

@@ -92,16 +92,25 @@ static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)
 }
 
 /* The others are opened while the program prepares its data. */
-void tsl_graph_expect(const struct tsl_kernel *kernel)
+static void expect(struct tsl_graph *graph, double ahead_ns)
 {
-    struct tsl_graph *graph = kernel->program->context->graph;
-    double ahead_ns = tsl_placer_ahead_ns(graph->placer, kernel->place_key);
     if (ahead_ns <= 0)
         return;
     tsl_lock_take(&graph->lock);
     if (!all_are_ready(graph) && !graph->readiness.begun && ahead_ns >= others_ns(graph))
         begin(graph);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+}
+
+void tsl_graph_expect(const struct tsl_kernel *kernel)
+{
+    struct tsl_graph *graph = kernel->program->context->graph;
+    expect(graph, tsl_placer_ahead_ns(graph->placer, kernel->place_key));
+}
+
+void tsl_readiness_expect(struct tsl_graph *graph)
+{
+    expect(graph, tsl_placer_program_ahead_ns(graph->placer));
 }
 
 /* A launch that is known to run for long enough for all others to be opened meanwhile needs no further reason. */

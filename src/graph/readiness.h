@@ -2,9 +2,9 @@
  * Members that aren't ready yet (members/ready.h): the placer doesn't know of them, unless no other will do, until a
  * thread of ours has made them ready. That thread begins when launches large enough to be cut, or to run side by side,
  * have taken twice as long as it is thought to take to open all others, and the program has run for a second, or ten
- * times as long. It begins sooner, when a kernel is made, where its launches took twice as long in an earlier run of
- * the program. So a short program doesn't pay for members that it doesn't need, and a long one loses little. The others
- * get known together, as each new one would have data distributed anew.
+ * times as long. It begins sooner where an earlier run took as long: with the context where the program's launches did,
+ * or when a kernel is made whose launches did. So a short program doesn't pay for members that it doesn't need, and a
+ * long one loses little. The others get known together, as each new one would have data distributed anew.
  */
 #ifndef TSL_GRAPH_READINESS_H
 #define TSL_GRAPH_READINESS_H
@@ -24,6 +24,9 @@ tsl_members tsl_readiness_of(struct tsl_graph *graph, tsl_members members);
 /* The only member that is ready while others aren't, by its index: data are best written there. -1: there is none such.
  * Under the graph's lock. */
 int tsl_readiness_only(struct tsl_graph *graph);
+
+/* The graph was made. Takes its lock. */
+void tsl_readiness_expect(struct tsl_graph *graph);
 
 /* A launch was placed, or has ended. Under the graph's lock. */
 void tsl_readiness_placed(struct tsl_graph *graph, const struct tsl_placement *placement, uint64_t now_ns);

@@ -61,6 +61,7 @@ struct tsl_placer {
     unsigned last;                         /* round-robin: the member that was chosen last */
     struct tsl_load load[TSL_MAX_MEMBERS]; /* eager, auto */
     struct tsl_model *model;               /* auto; NULL for the other policies */
+    uint64_t program;                      /* auto: what the model knows this process' program by */
     double purse_ns;                       /* auto: what tries may cost */
     uint64_t trying;                       /* auto: what a variant is known by whose try hasn't ended; 0: none */
     double regret_ns[TSL_MAX_MEMBERS];     /* auto: what was lost by leaving data where they are instead of moving them

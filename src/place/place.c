@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "place/model_file.h"
+#include "place/program_key.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,7 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
             free(placer);
             return NULL;
         }
+        placer->program = tsl_program_key();
     }
     return placer;
 }
@@ -136,6 +138,11 @@ double tsl_placer_ahead_ns(const struct tsl_placer *placer, uint64_t kernel)
     return placer->model ? tsl_model_ahead_ns(placer->model, kernel) : 0;
 }
 
+double tsl_placer_program_ahead_ns(const struct tsl_placer *placer)
+{
+    return tsl_placer_ahead_ns(placer, placer->program);
+}
+
 int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among)
 {
     unsigned best = placer->n;
@@ -175,13 +182,19 @@ void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, str
         tsl_auto_book(placer, &narrowed, placement);
 }
 
+/* Launches that further members would be no help for make what is known of earlier runs fade. */
+#define NEXT_TO_NOTHING_NS 1.0
+
 /* What the launch took for which nobody will care should it be small: neither cuts nor further members pay for it. */
 static void note_spent(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended)
 {
     double ns = ended->ran_ns ? (double)ended->ran_ns : placement->known ? placement->run_ns : 0;
 
-    if (placement->part || ns >= TSL_COUNTS_FROM_NS)
-        tsl_model_spent(placer->model, ended->kernel, ns);
+    if (!placement->part && ns < TSL_COUNTS_FROM_NS)
+        return;
+    ns = ended->lone ? NEXT_TO_NOTHING_NS : ns;
+    tsl_model_spent(placer->model, ended->kernel, ns);
+    tsl_model_spent(placer->model, placer->program, ns);
 }
 
 enum tsl_by_windows tsl_placer_windows(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,

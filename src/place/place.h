@@ -83,6 +83,8 @@ bool tsl_placer_learns(const struct tsl_placer *placer);
 
 /* How much longer launches of the kernel will take together in this process, judged by an earlier one; 0: not known. */
 double tsl_placer_ahead_ns(const struct tsl_placer *placer, uint64_t kernel);
+/* The same of all launches of this process' program. */
+double tsl_placer_program_ahead_ns(const struct tsl_placer *placer);
 
 /* Which of these members kernels of which nothing is known will be given: one much faster than the others, by what they
  * say of themselves. -1: there is none such. */
@@ -200,6 +202,7 @@ void tsl_placer_parts_waited(struct tsl_placer *placer, double peer_ns, double w
 struct tsl_ended {
     uint64_t kernel, size; /* as asked */
     uint64_t ran_ns, end_ns, now_ns;
+    bool lone; /* it is known that no second member could have done a part of it */
 };
 void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement, const struct tsl_ended *ended);
 

@@ -10,6 +10,7 @@
 #include "core_end.h"
 #include "footprint_bed.h"
 #include "graph/graph.h"
+#include "graph/readiness.h"
 #include "graph/state.h"
 #include "members/ready.h"
 #include "object/context.h"
@@ -269,12 +270,12 @@ static void test_small_launches_open_nothing(void **state)
 }
 
 /* An earlier run of the program wrote that the kernel's launches take so long. */
-static void know_of(double ns)
+static void know_of(uint64_t key, double ns)
 {
     struct tsl_model *before = tsl_model_create();
     struct tsl_writer kept = {0};
 
-    tsl_model_spent(before, kernel->place_key, ns);
+    tsl_model_spent(before, key, ns);
     tsl_model_encode(before, &kept);
     assert_true(tsl_model_decode(context->graph->placer->model, kept.data, kept.size));
     free(kept.data);
@@ -295,18 +296,28 @@ static void test_an_earlier_run_opens_others(void **state)
     (void)state;
     begin_fake(&setup);
     begin_program();
-    know_of(100 * MS); /* 2 * 2 * 30 would do */
+    know_of(kernel->place_key, 100 * MS); /* 2 * 2 * 30 would do */
     make_kernel_again();
     sleep_ms(60);
     assert_int_equal(prepared(1) + prepared(2), 0);
-    know_of(1000 * MS);
+    know_of(kernel->place_key, 1000 * MS);
     make_kernel_again();
     assert_int_equal(prepared(1) + prepared(2), 0); /* What is known by now stays. */
     end_program();
     begin_fake(&setup);
     begin_program();
-    know_of(1000 * MS);
+    know_of(kernel->place_key, 1000 * MS);
     make_kernel_again();
+    for (unsigned i = 0; i < 200 && !(is_ready(1) && is_ready(2)); i++)
+        sleep_ms(10);
+    assert_true(is_ready(1) && is_ready(2));
+    end_program();
+    begin_fake(&setup);
+    begin_program();
+    know_of(context->graph->placer->program, 1000 * MS);
+    make_kernel_again(); /* of which nothing is known */
+    assert_int_equal(prepared(1) + prepared(2), 0);
+    tsl_readiness_expect(context->graph);
     for (unsigned i = 0; i < 200 && !(is_ready(1) && is_ready(2)); i++)
         sleep_ms(10);
     assert_true(is_ready(1) && is_ready(2));
