@@ -145,7 +145,7 @@ static bool has_atomics(const struct tsl_cut_apart *apart)
     return false;
 }
 
-static bool have_atomics(const struct tsl_graph *graph, tsl_members members)
+static bool atomics_are_whole(const struct tsl_graph *graph, tsl_members members)
 {
     for (unsigned i = 0; tsl_members_reach(members, i); i++)
         if (tsl_members_has(members, i) && !graph->ports[i].member->caps.domain_atomics)
@@ -166,14 +166,14 @@ static bool find(struct tsl_cut_apart *apart, struct tsl_cut *cut, const struct 
         return false;
     tsl_cut_make_windows(cut, parts, 0);
     return cut->n > 1 && tsl_cut_apart_shares(apart) && may_spread(apart, members) &&
-           (!has_atomics(apart) || have_atomics(graph, members)) && !(has_results(apart) && shares_read_others(apart));
+           (!has_atomics(apart) || atomics_are_whole(graph, members)) &&
+           !(has_results(apart) && shares_read_others(apart));
 }
 
-/* Was a launch like this refused before? Then it is looked at ever more rarely. */
 static bool is_hopeless(const struct tsl_cut *cut)
 {
     const struct tsl_cut_memo *memo = &cut->command->kernel->cut;
-    return !cut->command->graph->cuts_always && memo->no_domain && (memo->n_refused & (memo->n_refused - 1)) != 0;
+    return !cut->command->graph->cuts_always && memo->no_domain && tsl_cut_is_hopeless(memo);
 }
 
 bool tsl_cut_in_domain(struct tsl_cut *cut, struct tsl_parts *parts)

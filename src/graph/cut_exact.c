@@ -22,11 +22,16 @@ bool tsl_cut_exact_remembers(const struct tsl_cut *cut)
            memcmp(memo->local_size, window->local_size, sizeof(memo->local_size)) == 0;
 }
 
-/* A launch of that shape could not be cut. Others, with other arguments, may: they are looked at ever more rarely. */
+bool tsl_cut_is_hopeless(const struct tsl_cut_memo *memo)
+{
+    return (memo->n_refused & (memo->n_refused - 1)) != 0;
+}
+
+/* A launch of that shape could not be cut. Others, with other arguments, may. */
 static bool is_hopeless(struct tsl_cut_memo *memo)
 {
     memo->n_refused++;
-    return memo->dimension == 3 && (memo->n_refused & (memo->n_refused - 1)) != 0;
+    return memo->dimension == 3 && tsl_cut_is_hopeless(memo);
 }
 
 static bool choose_dimension(struct tsl_cut *cut)

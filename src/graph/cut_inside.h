@@ -58,6 +58,8 @@ bool tsl_cut_exact_remembers(const struct tsl_cut *cut);
 /* Do the shares write different bytes of the launch's memories? Equal questions are answered from memory. False: the
  * verdict tells. */
 bool tsl_cut_is_exact(struct tsl_cut *cut);
+/* Of a kernel whose launches were refused before, is this one not to be looked at? They are ever more rarely. */
+bool tsl_cut_is_hopeless(const struct tsl_cut_memo *memo);
 /* Takes the parts of members away that have none of these; the others' become larger. False: none is left. */
 bool tsl_cut_keep_parts(const struct tsl_cut *cut, struct tsl_parts *parts, tsl_members members);
 

@@ -116,8 +116,7 @@ static bool search(struct tsl_cut *cut, const struct tsl_parts *parts)
 static bool is_hopeless(const struct tsl_cut *cut)
 {
     const struct tsl_cut_memo *memo = &cut->command->kernel->cut;
-    return !cut->command->graph->cuts_always && memo->joint.state == TSL_JOINT_REFUSED &&
-           (memo->n_refused & (memo->n_refused - 1)) != 0;
+    return !cut->command->graph->cuts_always && memo->joint.state == TSL_JOINT_REFUSED && tsl_cut_is_hopeless(memo);
 }
 
 bool tsl_cut_by_joints(struct tsl_cut *cut, struct tsl_parts *parts)

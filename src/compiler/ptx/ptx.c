@@ -447,8 +447,7 @@ static const char *name_of_atomic(const char *line, size_t left)
 }
 
 /* Of memory that several GPUs change at the same time (the rung `domain`) each atomic operation must be whole for all
- * of them: of system scope. LLVM's back end writes none, which means one GPU. In a GPU's own memory either takes as
- * long. */
+ * of them: of system scope. LLVM's back end writes none, which means one GPU. */
 static void widen_atomics(const char *from, size_t size, struct kc_bytes *text)
 {
     static const char scope[] = "sys.";
