@@ -1,7 +1,9 @@
 /* Launches whose shares may write anywhere, on members of a domain: what they write is spread over the members, one
  * copy for all, and the program sees what it would see of one device. */
 /* variant: always TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
 #include "base/clock.h"
+#include "base/settings.h"
 #include "footprint_bed.h"
 #include "graph/copies.h"
 #include "graph/spread.h"
@@ -452,6 +454,38 @@ static void a_share_fails(void **state)
 
 #define test(name) cmocka_unit_test_teardown(name, end)
 
+/* ---- Without a setting ---- */
+
+/* The rung comes last, once the kernel is known. */
+static void small_objects_that_atomics_change_are_spread(void **state)
+{
+    struct tsl_fake_member member = {.name = "fake",
+                                     .item_ns = 10000,
+                                     .gates = true,
+                                     .side_by_side = true,
+                                     .peer = true,
+                                     .domain = 1,
+                                     .domain_atomics = true};
+
+    (void)state;
+    begin_with((struct tsl_fake_member[]){member, member}, 2);
+    for (uint32_t i = 1; i < 40 && !is_spread(); i++) {
+        launch("count", i);
+        assert_right();
+    }
+    launch("count", 1);
+    assert_right();
+    assert_true(is_spread());
+    assert_int_equal(ran_on, 3);
+}
+
+static int run_auto(void)
+{
+    const struct CMUnitTest tests[] = {test(small_objects_that_atomics_change_are_spread)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -472,5 +506,7 @@ int main(void)
         test(a_share_fails),
     };
 
+    if (!tsl_split_always(tsl_settings()->split))
+        return run_auto();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
