@@ -291,30 +291,73 @@ static void limit_groups(struct tsl_device_facts *facts)
             facts->work_item_sizes[d] = GPU_GROUP;
 }
 
+static cl_ulong memory_of(const struct tsl_member *member)
+{
+    return member->caps.memory_size;
+}
+
+static cl_ulong largest_of(const struct tsl_member *member)
+{
+    return member->caps.max_alloc_size;
+}
+
+/* Do the two share their memory, so that a launch that neither holds runs on both (graph/spread_room.h)? */
+static bool are_of_one_domain(const struct tsl_member *a, const struct tsl_member *b)
+{
+    return a->driver == b->driver && a->caps.domain && a->caps.domain == b->caps.domain && a->caps.domain_atomics &&
+           b->caps.domain_atomics;
+}
+
+/* The most that members of one domain have together; 0: there is no domain. */
+static cl_ulong size_of_domain(struct tsl_member *const *members, unsigned n,
+                               cl_ulong (*size_of)(const struct tsl_member *member))
+{
+    cl_ulong most = 0;
+    for (unsigned i = 0; i < n; i++) {
+        cl_ulong size = 0;
+        for (unsigned k = 0; k < n; k++)
+            size += k == i || are_of_one_domain(members[i], members[k]) ? size_of(members[k]) : 0;
+        if (size > size_of(members[i]) && size > most)
+            most = size;
+    }
+    return most;
+}
+
+static void at_least(cl_ulong *size, cl_ulong least)
+{
+    *size = *size < least ? least : *size;
+}
+
 static bool runs_larger(const struct tsl_member *member)
 {
     return member->caps.takes_parts || member->caps.zero_copy;
 }
 
-/* By default what any launch can use run whole: what all members have, or, as a host's CPU that compiles takes any
- * launch, what such a one has. By TESELA_LARGER the host's memory, of which launches use parts. */
+/* By default what any launch can use run whole: what all members have, or, as these take any launch, what a host's CPU
+ * that compiles has, or a domain. By TESELA_LARGER the host's memory, of which launches use parts, and a domain's as
+ * one buffer. */
 static void fill_memory(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n,
                         struct tsl_member *const *compiling, unsigned n_compiling)
 {
     cl_ulong *size = &facts->numbers[tsl_number_row(CL_DEVICE_GLOBAL_MEM_SIZE) - rows];
     cl_ulong *most = &facts->numbers[tsl_number_row(CL_DEVICE_MAX_MEM_ALLOC_SIZE) - rows];
     cl_ulong host = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
+    cl_ulong domain = size_of_domain(members, n, memory_of);
     bool larger = n > 0 && tsl_settings()->larger == TSL_LARGER_YES;
 
     for (unsigned i = 0; i < n_compiling; i++)
-        if (compiling[i]->path->identity.is_host_cpu && compiling[i]->caps.memory_size > *size)
-            *size = compiling[i]->caps.memory_size;
+        if (compiling[i]->path->identity.is_host_cpu)
+            at_least(size, compiling[i]->caps.memory_size);
+    at_least(size, domain);
+    at_least(most, size_of_domain(members, n, largest_of));
+    if (larger)
+        at_least(most, domain);
     for (unsigned i = 0; i < n; i++)
         larger = larger && runs_larger(members[i]);
-    if (!larger)
-        return;
-    *size = host > *size ? host : *size;
-    *most = host / 2 > *most ? host / 2 : *most;
+    if (larger) {
+        at_least(size, host);
+        at_least(most, host / 2);
+    }
 }
 
 void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)

@@ -17,6 +17,7 @@
 #include "graph/op.h"
 #include "graph/out_of_core.h"
 #include "graph/readiness.h"
+#include "graph/spread_room.h"
 #include "graph/stay.h"
 #include "graph/survey.h"
 #include "graph/variants.h"
@@ -124,7 +125,7 @@ bool tsl_place_choose(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
-    if (goes_by_windows(c))
+    if (!tsl_spread_room_make(c) || goes_by_windows(c))
         return true;
     c->share.variant = 0;
     if (g->n_ports == 1 && !tsl_cut_is_wanted(g) && !c->kernel->has_variants) {

@@ -79,6 +79,8 @@ struct tsl_command {
     uint8_t cut_why;      /* ... and enum tsl_cut_why (footprint/cut.h): what forbade the rung `exact`, if that did */
     tsl_members spread_over; /* of a launch that is cut in a domain: over these the memory is spread (cut.h) ... */
     uint64_t spread;         /* ... of these arguments (bits) */
+    uint64_t room_spread;    /* ... of a launch that fits no member: before it is placed these arguments are spread over
+                                `members` (bits; spread_room.h) */
     bool changes_by_turns;   /* ... which atomic operations change, whose order any run has another of */
     tsl_members members;     /* of a kernel: those that can take the launch */
     bool out_of_core;        /* a launch that runs window by window, on those of `members` (out_of_core.h) */

@@ -50,8 +50,10 @@ struct tsl_data *tsl_data_create(struct tsl_buffer *owner, void *host_ptr)
     data->residences = create_residences(data, context->n_members);
     if (owner->flags & CL_MEM_USE_HOST_PTR)
         data->host = host_ptr;
-    if (data->residences && tsl_tiles_init(&data->tiles, owner->size, valid, true))
+    if (data->residences && tsl_tiles_init(&data->tiles, owner->size, valid, true)) {
+        atomic_fetch_add(&context->graph->objects_size, data->size);
         return data;
+    }
     free(data->residences);
     free(data);
     return NULL;
@@ -90,6 +92,7 @@ void tsl_data_destroy(struct tsl_data *data)
     free(data->residences);
     if (data->spread)
         atomic_fetch_sub(&context->graph->n_spread, 1);
+    atomic_fetch_sub(&context->graph->objects_size, data->size);
     tsl_spread_destroy(data->spread);
     tsl_ranges_finish(&data->mapped);
     tsl_coherence_forget(data->writers);

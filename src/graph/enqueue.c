@@ -15,6 +15,7 @@
 #include "graph/queue.h"
 #include "graph/schedule.h"
 #include "graph/senders.h"
+#include "graph/spread_room.h"
 #include "graph/wait.h"
 #include "graph/work.h"
 #include "handle/object.h"
@@ -366,6 +367,19 @@ static bool goes_with_last(const struct tsl_enqueue *e, const struct tsl_kernel 
     return true;
 }
 
+/* Where the launch's objects have room, and how. False: nowhere. */
+static bool find_room(struct tsl_command *c, tsl_members members)
+{
+    c->members = tsl_member_memory_holders(c->graph, members, c->args);
+    if (tsl_members_are(c->members, members) || tsl_spread_room_find(c, members))
+        return true;
+    if (tsl_members_is_empty(c->members) && !tsl_members_is_empty(members) && !tsl_out_of_core_allow(c, members))
+        return false;
+    if (!c->out_of_core)
+        tsl_either_way_find(c, members);
+    return true;
+}
+
 cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel, const struct tsl_window *window,
                           tsl_members members)
 {
@@ -384,16 +398,11 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
     }
     c->args = args;
     c->share.window = *window;
-    c->members = tsl_member_memory_holders(c->graph, members, c->args);
     if (!empty(window)) {
         c->kernel = kernel;
         tsl_object_ref(&kernel->object);
     }
-    if (tsl_members_is_empty(c->members) && !tsl_members_is_empty(members) && !tsl_out_of_core_allow(c, members))
-        return abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    if (!c->out_of_core && !tsl_members_are(c->members, members))
-        tsl_either_way_find(c, members);
-    return commit(e, c);
+    return find_room(c, members) ? commit(e, c) : abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);
 }
 
 cl_int tsl_enqueue_marker(const struct tsl_enqueue *e, bool barrier)

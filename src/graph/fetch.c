@@ -6,6 +6,7 @@
 #include "graph/move.h"
 #include "graph/residency.h"
 #include "graph/runs.h"
+#include "graph/spread.h"
 #include "tile/tile.h"
 
 /* Where a fetch takes the tile from. A tile that is valid nowhere was never written: it counts as coming from the space
@@ -36,6 +37,27 @@ static bool lacking(struct tsl_graph *graph, struct tsl_data *data, uint64_t *be
     return true;
 }
 
+/* Between the host's copy and that of a spread object. */
+static bool goes_by_parts(unsigned from, unsigned to)
+{
+    return (from == TSL_SPACE_HOST && to == TSL_SPACE_SPREAD) || (from == TSL_SPACE_SPREAD && to == TSL_SPACE_HOST);
+}
+
+/* Each member moves what is in its part. */
+static cl_int move_by_parts(struct tsl_command *command, const struct tsl_move *move)
+{
+    struct tsl_move part = *move;
+    cl_int error = CL_SUCCESS;
+    if (!goes_by_parts(move->from, move->to))
+        return tsl_move_plan(command, move);
+    for (; part.begin < move->end && !error; part.begin = part.end) {
+        tsl_spread_part(move->data->spread, part.begin, &part.end);
+        part.end = part.end < move->end ? part.end : move->end;
+        error = tsl_move_plan(command, &part);
+    }
+    return error;
+}
+
 /* Fetches one run, in one or two moves. */
 static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
                         unsigned to)
@@ -43,13 +65,13 @@ static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint
     struct tsl_move way = {data, begin, end, from, to, false};
     if (!tsl_move_is_direct(command->graph, data, from, to)) {
         way.to = TSL_SPACE_HOST;
-        cl_int error = tsl_move_plan(command, &way);
+        cl_int error = move_by_parts(command, &way);
         if (error)
             return error;
         way.from = TSL_SPACE_HOST;
         way.to = to;
     }
-    return tsl_move_plan(command, &way);
+    return move_by_parts(command, &way);
 }
 
 /* Runs from one space that are still to be moved. */
@@ -101,7 +123,8 @@ static cl_int add_run(struct batches *all, uint64_t begin, uint64_t end, unsigne
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (from == all->to) /* Nothing was ever written: what the space holds will do. */
         return CL_SUCCESS;
-    if (all->data->padded || !tsl_move_is_direct(all->command->graph, all->data, from, all->to))
+    if (all->data->padded || goes_by_parts(from, all->to) ||
+        !tsl_move_is_direct(all->command->graph, all->data, from, all->to))
         return fetch_run(all->command, all->data, begin, end, from, all->to);
     cl_int error = batch_from(all, from, &batch);
     batch->list[batch->n++] = (struct tsl_range){begin, end};

@@ -25,18 +25,28 @@
 /* ---- Ways -------------------------------------------------------------------------------------------------------- */
 
 /* The port that does a move, and the other member if there is one: that of the target, or of the source where the
- * target is the host's. A member's own copy goes to spread memory of its by that member. */
+ * target is the host's. A member's own copy goes to spread memory of its by that member, the host's by that of which
+ * the first byte is. */
 struct way {
     struct tsl_port *port, *other; /* other NULL: the host */
 };
 
-static struct way way_of(struct tsl_graph *graph, const struct tsl_data *data, unsigned from, unsigned to)
+static struct tsl_port *port_beside_host(struct tsl_graph *graph, const struct tsl_data *data, unsigned space,
+                                         uint64_t offset)
 {
-    struct tsl_port *source = tsl_space_port(graph, data, from), *target = tsl_space_port(graph, data, to);
+    uint64_t end;
+    return space == TSL_SPACE_SPREAD ? &graph->ports[tsl_spread_part(data->spread, offset, &end)]
+                                     : tsl_space_port(graph, data, space);
+}
+
+static struct way way_of(struct tsl_graph *graph, const struct tsl_data *data, unsigned from, unsigned to,
+                         uint64_t offset)
+{
     if (to == TSL_SPACE_HOST)
-        return (struct way){source, NULL};
+        return (struct way){port_beside_host(graph, data, from, offset), NULL};
     if (from == TSL_SPACE_HOST)
-        return (struct way){target, NULL};
+        return (struct way){port_beside_host(graph, data, to, offset), NULL};
+    struct tsl_port *source = tsl_space_port(graph, data, from), *target = tsl_space_port(graph, data, to);
     if (to == TSL_SPACE_SPREAD && tsl_space_is_spread(data, source->index))
         target = source;
     if (from == TSL_SPACE_SPREAD && tsl_space_is_spread(data, target->index))
@@ -46,7 +56,7 @@ static struct way way_of(struct tsl_graph *graph, const struct tsl_data *data, u
 
 bool tsl_move_is_direct(struct tsl_graph *graph, const struct tsl_data *data, unsigned from, unsigned to)
 {
-    struct way way = way_of(graph, data, from, to);
+    struct way way = way_of(graph, data, from, to, 0);
     if (!way.other || way.other == way.port)
         return true;
     struct tsl_member *a = way.other->member, *b = way.port->member;
@@ -87,7 +97,7 @@ static struct tsl_op *create_op(struct tsl_command *c, const struct tsl_move *mo
                                 size_t size)
 {
     unsigned from = move->from, to = move->to;
-    struct tsl_port *port = way_of(c->graph, move->data, from, to).port;
+    struct tsl_port *port = way_of(c->graph, move->data, from, to, box->offset).port;
     const struct tsl_place place = tsl_move_place(move->data, box);
     bool timed = tsl_placer_wants_move(c->graph->placer, tsl_space_of_link(move->data, from),
                                        tsl_space_of_link(move->data, to), size);

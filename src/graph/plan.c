@@ -7,6 +7,7 @@
 #include "graph/plan_kinds.h"
 #include "graph/plan_space.h"
 #include "graph/plan_write_parts.h"
+#include "graph/spread_room.h"
 #include "object/buffer.h"
 
 /* Is it a transfer or fill of no bytes? Such a command only takes its turn. */
@@ -31,6 +32,21 @@ static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
     /* What allows it may have changed since the command was looked at: writes of one object keep their order. */
     tsl_deferred_write_all(c->graph);
     return tsl_plan_write_to(c, order, space);
+}
+
+/* What the command writes, if no kernel does that. */
+static struct tsl_data *written_data(const struct tsl_command *c)
+{
+    switch (c->type) {
+    case CL_COMMAND_WRITE_BUFFER:
+    case CL_COMMAND_WRITE_BUFFER_RECT:
+    case CL_COMMAND_COPY_BUFFER:
+    case CL_COMMAND_COPY_BUFFER_RECT:
+    case CL_COMMAND_FILL_BUFFER:
+        return tsl_data_of(c->dst);
+    default:
+        return NULL;
+    }
 }
 
 static cl_int plan(struct tsl_command *c, const tsl_dependences *order)
@@ -82,7 +98,9 @@ cl_int tsl_plan(struct tsl_command *c, const tsl_dependences *order)
     if (moves_nothing(c))
         return CL_SUCCESS;
     c->order_now = order;
-    cl_int error = plan(c, order);
+    struct tsl_data *written = written_data(c);
+    cl_int error = written ? tsl_spread_room_for(c, written) : CL_SUCCESS;
+    error = error ? error : plan(c, order);
     c->order_now = NULL;
     return error;
 }

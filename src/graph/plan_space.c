@@ -42,9 +42,16 @@ static int likely_of_all(struct tsl_graph *graph)
     return tsl_placer_learns(graph->placer) ? tsl_placer_likely(graph->placer, tsl_readiness_of(graph, all)) : -1;
 }
 
+static bool is_spread(const struct tsl_graph *graph, const struct tsl_data *data)
+{
+    return data->spread && !tsl_member_is_lost(graph->ports[data->spread->home].member);
+}
+
 /* The member whose kernels are thought to use the object next; -1: nobody can tell. */
 static int likely_member(struct tsl_graph *graph, const struct tsl_data *data)
 {
+    if (is_spread(graph, data))
+        return (int)data->spread->home;
     int only = one_member(graph) ? 0 : tsl_readiness_only(graph);
     if (only >= 0 || !tsl_placer_learns(graph->placer))
         return only;
@@ -141,9 +148,12 @@ unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data
     return tsl_plan_with_room(graph, space, data, data);
 }
 
-/* A fill needs no bytes: where no space has more of them than another, it is done where the object is used next. */
+/* A fill needs no bytes: where no space has more of them than another, it is done where the object is used next. What
+ * is spread stays so. */
 static unsigned fill_space(struct tsl_graph *graph, struct tsl_data *data, const struct tsl_box_copy *box)
 {
+    if (is_spread(graph, data))
+        return TSL_SPACE_SPREAD;
     unsigned space = tsl_plan_richest_space(graph, data, box);
     int member = space == TSL_SPACE_HOST ? likely_member(graph, data) : -1;
     if (member < 0)

@@ -76,6 +76,12 @@ static void begin(struct tsl_graph *graph)
     tsl_ready_later(context->members, context->n_members);
 }
 
+void tsl_readiness_open(struct tsl_graph *graph)
+{
+    if (!all_are_ready(graph) && !graph->readiness.begun)
+        begin(graph);
+}
+
 /* What opening all others is feared to cost. Some members need no opening. */
 static double others_ns(const struct tsl_graph *graph)
 {

@@ -25,6 +25,9 @@ tsl_members tsl_readiness_of(struct tsl_graph *graph, tsl_members members);
  * Under the graph's lock. */
 int tsl_readiness_only(struct tsl_graph *graph);
 
+/* A launch needs several members: a thread of ours opens all. Under the graph's lock. */
+void tsl_readiness_open(struct tsl_graph *graph);
+
 /* The graph was made. Takes its lock. */
 void tsl_readiness_expect(struct tsl_graph *graph);
 

@@ -50,6 +50,19 @@ cl_int tsl_spread_mem(struct tsl_data *data, struct tsl_port *port, const struct
     return error;
 }
 
+unsigned tsl_spread_part(const struct tsl_spread *spread, uint64_t offset, uint64_t *end)
+{
+    unsigned part = spread->home;
+    uint64_t at = 0;
+    for (unsigned i = 0; i < TSL_MAX_MEMBERS && at <= offset; i++)
+        if (spread->sizes[i]) {
+            part = i;
+            at += spread->sizes[i];
+        }
+    *end = at;
+    return part;
+}
+
 bool tsl_spread_take(struct tsl_data *data, struct tsl_mem *mems[TSL_MAX_MEMBERS])
 {
     struct tsl_spread *spread = data->spread;

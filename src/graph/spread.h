@@ -9,8 +9,8 @@
  * own copy still (`since`). The own copies go with a later launch, when none of their bytes would be needed again,
  * whatever fails; or for want of room.
  *
- * One of the members is the object's home: its port keeps the residence, frees the memory, and moves bytes to it and
- * from it where no other of the members has to do with that.
+ * One of the members is the object's home: its port keeps the residence, frees the memory, and does transfers. Bytes
+ * move from the host's copy and to it by the ports of those members whose parts they are, so over all their links.
  *
  * Here is what a spread object is, and its memory; spread_make.h has how it becomes one.
  */
@@ -45,6 +45,8 @@ struct tsl_spread {
 /* The object's memory for work of `of`'s member, made for all its members if there is none; a member that has no room
  * for its part is noted in port->lacking. By the thread that drains the port, without the graph's lock. */
 cl_int tsl_spread_mem(struct tsl_data *data, struct tsl_port *port, const struct tsl_port *of, struct tsl_mem **mem);
+/* The member whose part the byte is in; *end: where that part ends. */
+unsigned tsl_spread_part(const struct tsl_spread *spread, uint64_t offset, uint64_t *end);
 /* Takes the memory out, by member; false: there is none. */
 bool tsl_spread_take(struct tsl_data *data, struct tsl_mem *mems[TSL_MAX_MEMBERS]);
 /* Frees what was taken out. Not under the graph's lock. */

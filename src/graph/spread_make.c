@@ -71,7 +71,7 @@ static void add_rest(const struct tsl_graph *graph, size_t *sizes, unsigned larg
  * memory. So launches whose objects one of the members could hold have room on each of them when the objects are
  * spread.
  */
-static void make_sizes(const struct tsl_graph *graph, const struct tsl_data *data, tsl_members members, size_t *sizes)
+void tsl_spread_sizes(const struct tsl_graph *graph, const struct tsl_data *data, tsl_members members, size_t *sizes)
 {
     size_t granule = granule_of(graph, members), left = data->size / granule;
     uint64_t largest = largest_memory(graph, members);
@@ -103,18 +103,23 @@ static void make_sizes(const struct tsl_graph *graph, const struct tsl_data *dat
 static bool has_room(struct tsl_graph *graph, const struct tsl_data *data, tsl_members members)
 {
     size_t sizes[TSL_MAX_MEMBERS];
-    make_sizes(graph, data, members, sizes);
+    tsl_spread_sizes(graph, data, members, sizes);
     for (unsigned i = 0; i < graph->n_ports; i++)
         if (sizes[i] && tsl_member_memory_full(&graph->ports[i], sizes[i]))
             return false;
     return true;
 }
 
+bool tsl_spread_can_be(const struct tsl_data *data)
+{
+    return !data->spread && !data->image && !data->svm;
+}
+
 bool tsl_spread_may(struct tsl_graph *graph, struct tsl_data *data, tsl_members members)
 {
     if (data->spread)
         return tsl_members_are(data->spread->members, members);
-    return !data->image && !data->svm && has_room(graph, data, members);
+    return tsl_spread_can_be(data) && has_room(graph, data, members);
 }
 
 /* ---- Becoming spread --------------------------------------------------------------------------------------------- */
@@ -128,7 +133,7 @@ static struct tsl_spread *create(struct tsl_graph *graph, struct tsl_data *data,
     spread->home = tsl_members_first(members);
     spread->since = graph->n_ops;
     spread->residence.data = data;
-    make_sizes(graph, data, members, spread->sizes);
+    tsl_spread_sizes(graph, data, members, spread->sizes);
     tsl_lock_init(&spread->lock);
     return spread;
 }

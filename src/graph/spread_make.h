@@ -6,6 +6,7 @@
 
 #include <CL/cl.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct tsl_command;
 struct tsl_data;
@@ -13,6 +14,10 @@ struct tsl_graph;
 
 /* Are these members, two or more, of one domain? */
 bool tsl_spread_domain(const struct tsl_graph *graph, tsl_members members);
+/* Is the object of a kind that can be spread, and isn't spread yet? Not an image or shared virtual memory. */
+bool tsl_spread_can_be(const struct tsl_data *data);
+/* By member: how large the parts of such an object would be. */
+void tsl_spread_sizes(const struct tsl_graph *graph, const struct tsl_data *data, tsl_members members, size_t *sizes);
 /* May the object be spread over these members now, or is it already? Not if it is an image or shared virtual memory, or
  * if there is no room. */
 bool tsl_spread_may(struct tsl_graph *graph, struct tsl_data *data, tsl_members members);

@@ -68,23 +68,24 @@ struct tsl_graph {
     struct tsl_scratch_list scratch, dead_scratch; /* scratch.h */
     unsigned n_scratch;
     struct {
-        bool all, begun;              /* all members are ready; a thread of ours sees to it */
-        tsl_members known;            /* until then, once it has begun, the placer knows of these */
-        double ran_ns;                /* how long launches of some size ran */
-        uint64_t since_ns;            /* when the first was placed; 0: none was */
-    } readiness;                      /* readiness.h */
-    bool cuts_always;                 /* launches are cut even with one member (cut.h) */
-    bool spreads;                     /* launches are cut by the rung `domain` before others, whatever that spreads */
-    atomic_uint n_spread;             /* objects that are spread (spread.h) */
-    struct tsl_checks *checks;        /* TESELA_CHECK=coherence and split (coherence.h), owned; NULL: off */
-    bool checks_cuts;                 /* TESELA_CHECK=split (split_check.h) */
-    struct tsl_op *opaque;            /* the last operation with effects unknown (owned reference); NULL: none yet */
-    tsl_dependences since_opaque;     /* what was planned after opaque */
-    unsigned n_under_way;             /* operations that went and aren't finished */
-    unsigned n_tasks;                 /* the application's host tasks that aren't finished */
-    struct tsl_command *memory_order; /* commands that lacked memory for an edge (memory_order.h); NULL: none */
-    atomic_uint n_sending;            /* ports that senders have and aren't through with; changes under the lock */
-    unsigned scheduling;              /* commands that are being scheduled */
+        bool all, begun;               /* all members are ready; a thread of ours sees to it */
+        tsl_members known;             /* until then, once it has begun, the placer knows of these */
+        double ran_ns;                 /* how long launches of some size ran */
+        uint64_t since_ns;             /* when the first was placed; 0: none was */
+    } readiness;                       /* readiness.h */
+    bool cuts_always;                  /* launches are cut even with one member (cut.h) */
+    bool spreads;                      /* launches are cut by the rung `domain` before others, whatever that spreads */
+    atomic_uint n_spread;              /* objects that are spread (spread.h) */
+    atomic_uint_fast64_t objects_size; /* bytes of all root memory objects */
+    struct tsl_checks *checks;         /* TESELA_CHECK=coherence and split (coherence.h), owned; NULL: off */
+    bool checks_cuts;                  /* TESELA_CHECK=split (split_check.h) */
+    struct tsl_op *opaque;             /* the last operation with effects unknown (owned reference); NULL: none yet */
+    tsl_dependences since_opaque;      /* what was planned after opaque */
+    unsigned n_under_way;              /* operations that went and aren't finished */
+    unsigned n_tasks;                  /* the application's host tasks that aren't finished */
+    struct tsl_command *memory_order;  /* commands that lacked memory for an edge (memory_order.h); NULL: none */
+    atomic_uint n_sending;             /* ports that senders have and aren't through with; changes under the lock */
+    unsigned scheduling;               /* commands that are being scheduled */
     /* Sends what is ready to its members, though a plan isn't through (tsl_command.direct). The lock is given
      * meanwhile. Constant: a door to work.c, which comes after all plans. */
     void (*begin_now)(struct tsl_graph *graph);

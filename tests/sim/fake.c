@@ -194,8 +194,11 @@ static void domain_member(const struct sim_world *world, unsigned i)
     if (way < 4 || (way < 6 && number % 4 == 0))
         return;
     setup.members[i].domain = way == 7 ? 1 + i / 2 : 1;
+    setup.members[i].domain_atomics = sim_mix(world->options.seed + 698) % 4 > 0;
     setup.members[i].domain_granule = number / 4 % 2 ? 256 : 64;
     setup.members[i].zero_copy = false;
+    if (world->options.tiny_memory && sim_mix(world->options.seed + 697) % 4) /* What none of them holds all do. */
+        setup.members[i].memory_size = 128 + 64 * (sim_mix(world->options.seed + 696) % 12);
 }
 
 /* Members that hold a part of a launch's buffers, or little more; some hold all, and most of these are slow. Not by the

@@ -1,0 +1,244 @@
+#include "graph/spread_room.h"
+
+#include "base/log.h"
+#include "driver/driver.h"
+#include "graph/command.h"
+#include "graph/copies.h"
+#include "graph/queue.h"
+#include "graph/readiness.h"
+#include "graph/space.h"
+#include "graph/spread_make.h"
+#include "graph/state.h"
+#include "object/buffer.h"
+#include "program/program.h"
+
+/* Arguments beyond these are not spread for room. */
+#define MOST_ARGUMENTS 64u
+
+/* What each of the members needs. */
+struct needs {
+    uint64_t total[TSL_MAX_MEMBERS], largest[TSL_MAX_MEMBERS];
+};
+
+/* A domain that is looked at for a launch. */
+struct room {
+    const struct tsl_command *command;
+    tsl_members members;
+    uint64_t spread; /* arguments whose objects are to be spread (bits) */
+};
+
+/* ---- Domains ----------------------------------------------------------------------------------------------------- */
+
+static bool can_join(const struct tsl_member *member)
+{
+    return member->caps.domain && member->caps.domain_atomics && !tsl_member_is_lost(member);
+}
+
+/* Those of the members that are in one domain with this one. Any kernel may run there, so atomic operations are whole.
+ */
+static tsl_members domain_of(const struct tsl_graph *graph, tsl_members members, unsigned member)
+{
+    const struct tsl_member *one = graph->ports[member].member;
+    tsl_members domain = TSL_MEMBERS_NONE;
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        const struct tsl_member *other = graph->ports[i].member;
+        if (tsl_members_has(members, i) && can_join(other) && other->driver == one->driver &&
+            other->caps.domain == one->caps.domain)
+            tsl_members_add(&domain, i);
+    }
+    return domain;
+}
+
+static double speed_of(const struct tsl_graph *graph, tsl_members members)
+{
+    double speed = 0;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(members, i) && graph->ports[i].member->caps.speed > speed)
+            speed = graph->ports[i].member->caps.speed;
+    return speed;
+}
+
+/* The largest domain of two and more of the members; none of it is among the holders, which are slower. */
+static tsl_members find_domain(const struct tsl_graph *graph, tsl_members members, tsl_members holders)
+{
+    tsl_members best = TSL_MEMBERS_NONE;
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        if (!tsl_members_has(members, i) || !can_join(graph->ports[i].member))
+            continue;
+        tsl_members domain = domain_of(graph, members, i);
+        bool has_holder = !tsl_members_is_empty(tsl_members_common(domain, holders));
+        if (!has_holder && tsl_members_count(domain) > 1 && tsl_members_count(domain) > tsl_members_count(best))
+            best = domain;
+    }
+    return speed_of(graph, best) > speed_of(graph, holders) ? best : TSL_MEMBERS_NONE;
+}
+
+/* ---- Needs ------------------------------------------------------------------------------------------------------- */
+
+static void add_whole(const struct room *room, const struct tsl_data *data, struct needs *needs)
+{
+    for (unsigned i = 0; i < room->command->graph->n_ports; i++) {
+        size_t size = tsl_space_size_on(data, i);
+        needs->total[i] += size;
+        needs->largest[i] = size > needs->largest[i] ? size : needs->largest[i];
+    }
+}
+
+static void add_parts(const struct room *room, const struct tsl_data *data, struct needs *needs)
+{
+    size_t sizes[TSL_MAX_MEMBERS];
+    tsl_spread_sizes(room->command->graph, data, room->members, sizes);
+    for (unsigned i = 0; i < room->command->graph->n_ports; i++) {
+        needs->total[i] += sizes[i];
+        needs->largest[i] = sizes[i] > needs->largest[i] ? sizes[i] : needs->largest[i];
+    }
+}
+
+static bool has(const struct tsl_member *member, uint64_t total, uint64_t largest)
+{
+    const struct tsl_member_caps *caps = &member->caps;
+    return (!caps->memory_size || total <= caps->memory_size) &&
+           (!caps->max_alloc_size || largest <= caps->max_alloc_size);
+}
+
+static bool have_room(const struct tsl_graph *graph, tsl_members members, const struct needs *needs)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(members, i) && !has(graph->ports[i].member, needs->total[i], needs->largest[i]))
+            return false;
+    return true;
+}
+
+/* ---- A launch ---------------------------------------------------------------------------------------------------- */
+
+static struct tsl_data *data_of(const struct tsl_args *args, cl_uint i)
+{
+    return args->args[i].buffer ? tsl_data_of(args->args[i].buffer) : NULL;
+}
+
+/* Is the argument the first that names its object? */
+static bool is_first(const struct tsl_args *args, cl_uint i)
+{
+    const struct tsl_data *data = data_of(args, i);
+    for (cl_uint k = 0; k < i && data; k++)
+        if (data_of(args, k) == data)
+            return false;
+    return data;
+}
+
+static bool has_room(const struct room *room)
+{
+    const struct tsl_args *args = room->command->args;
+    struct needs needs = {0};
+    for (cl_uint i = 0; i < args->n_all; i++) {
+        if (!is_first(args, i))
+            continue;
+        if (i < MOST_ARGUMENTS && room->spread & UINT64_C(1) << i)
+            add_parts(room, data_of(args, i), &needs);
+        else
+            add_whole(room, data_of(args, i), &needs);
+    }
+    return have_room(room->command->graph, room->members, &needs);
+}
+
+/* Adds the largest object that isn't spread yet; false: there is none that may be. */
+static bool spread_one_more(struct room *room)
+{
+    const struct tsl_args *args = room->command->args;
+    size_t largest = 0;
+    cl_uint which = 0;
+    for (cl_uint i = 0; i < args->n_all && i < MOST_ARGUMENTS; i++) {
+        const struct tsl_data *data = data_of(args, i);
+        if (room->spread & UINT64_C(1) << i || !is_first(args, i) || data->size <= largest || !tsl_spread_can_be(data))
+            continue;
+        largest = data->size;
+        which = i;
+    }
+    room->spread |= largest ? UINT64_C(1) << which : 0;
+    return largest;
+}
+
+bool tsl_spread_room_find(struct tsl_command *c, tsl_members members)
+{
+    struct room room = {c, find_domain(c->graph, members, c->members), 0};
+    if (!c->kernel || tsl_members_is_empty(room.members))
+        return false;
+    while (!has_room(&room))
+        if (!spread_one_more(&room))
+            return false;
+    c->members = room.members;
+    c->room_spread = room.spread;
+    return true;
+}
+
+static cl_int spread_all(struct tsl_command *c)
+{
+    cl_int error = CL_SUCCESS;
+    for (cl_uint i = 0; i < c->args->n && i < MOST_ARGUMENTS && !error; i++) {
+        struct tsl_data *data = c->room_spread & UINT64_C(1) << i ? data_of(c->args, i) : NULL;
+        if (data && !data->spread)
+            error = tsl_spread_make(c, data, c->members);
+    }
+    return error;
+}
+
+bool tsl_spread_room_make(struct tsl_command *c)
+{
+    if (!c->room_spread)
+        return true;
+    tsl_readiness_open(c->graph);
+    cl_int error = spread_all(c);
+    c->room_spread = 0;
+    if (!error)
+        return true;
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_ERROR,
+            "%s: its buffers can't be spread over several members: no memory to plan it", c->kernel->name);
+    c->status = error;
+    return false;
+}
+
+/* ---- An object by itself ----------------------------------------------------------------------------------------- */
+
+static tsl_members living(const struct tsl_graph *graph)
+{
+    tsl_members members = TSL_MEMBERS_NONE;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (!tsl_member_is_lost(graph->ports[i].member))
+            tsl_members_add(&members, i);
+    return members;
+}
+
+static tsl_members holders_of(const struct tsl_graph *graph, const struct tsl_data *data, tsl_members members)
+{
+    tsl_members holders = TSL_MEMBERS_NONE;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(members, i) && has(graph->ports[i].member, data->size, data->size))
+            tsl_members_add(&holders, i);
+    return holders;
+}
+
+/* If all objects of the context were spread over these members as this one. */
+static bool have_room_for_all(struct tsl_graph *graph, const struct tsl_data *data, tsl_members members)
+{
+    size_t sizes[TSL_MAX_MEMBERS];
+    struct needs needs = {0};
+    double times = (double)atomic_load(&graph->objects_size) / (double)data->size;
+    tsl_spread_sizes(graph, data, members, sizes);
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        needs.largest[i] = sizes[i];
+        needs.total[i] = (uint64_t)((double)sizes[i] * times);
+    }
+    return have_room(graph, members, &needs);
+}
+
+cl_int tsl_spread_room_for(struct tsl_command *c, struct tsl_data *data)
+{
+    struct tsl_graph *graph = c->graph;
+    if (graph->n_ports < 2 || c->queue->pinned >= 0 || !tsl_spread_can_be(data))
+        return CL_SUCCESS;
+    tsl_members members = living(graph), domain = find_domain(graph, members, holders_of(graph, data, members));
+    if (tsl_members_is_empty(domain) || !have_room_for_all(graph, data, domain))
+        return CL_SUCCESS;
+    tsl_readiness_open(graph);
+    return tsl_spread_make(c, data, domain);
+}
