@@ -147,7 +147,8 @@ void tsl_member_memory_release(const struct tsl_port *port, const struct tsl_res
 
 /* ---- Who could hold it ------------------------------------------------------------------------------------------- */
 
-/* own: of the total, what isn't the host's copy itself. */
+/* own: of the total, what isn't the host's copy itself. largest: of what isn't spread: a part may be as large as the
+ * memory. */
 struct need {
     uint64_t total, own, largest;
 };
@@ -184,7 +185,7 @@ static struct need need_of(const struct tsl_args *args, unsigned member, bool ex
         need.total += size;
         if (tsl_space_of(&data->context->graph->ports[member], data) != TSL_SPACE_HOST)
             need.own += size;
-        if (size > need.largest)
+        if (!tsl_space_is_spread(data, member) && size > need.largest)
             need.largest = size;
     }
     return need;
@@ -236,7 +237,10 @@ void tsl_member_memory_need(const struct tsl_args *args, tsl_members members, ui
 bool tsl_member_memory_holds_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b)
 {
     size_t size_a = tsl_space_size_on(a, port->index), size_b = tsl_space_size_on(b, port->index);
-    struct need need = {.total = size_a, .largest = size_a > size_b ? size_a : size_b};
+    struct need need = {.total = size_a};
+    need.largest = tsl_space_is_spread(a, port->index) ? 0 : size_a;
+    if (!tsl_space_is_spread(b, port->index) && size_b > need.largest)
+        need.largest = size_b;
     bool on_host = tsl_space_of(port, a) == TSL_SPACE_HOST;
     if (a != b)
         need.total += size_b;

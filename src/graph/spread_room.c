@@ -15,7 +15,7 @@
 /* Arguments beyond these are not spread for room. */
 #define MOST_ARGUMENTS 64u
 
-/* What each of the members needs. */
+/* What each of the members needs; of what isn't spread the largest. */
 struct needs {
     uint64_t total[TSL_MAX_MEMBERS], largest[TSL_MAX_MEMBERS];
 };
@@ -78,9 +78,9 @@ static tsl_members find_domain(const struct tsl_graph *graph, tsl_members member
 static void add_whole(const struct room *room, const struct tsl_data *data, struct needs *needs)
 {
     for (unsigned i = 0; i < room->command->graph->n_ports; i++) {
-        size_t size = tsl_space_size_on(data, i);
-        needs->total[i] += size;
-        needs->largest[i] = size > needs->largest[i] ? size : needs->largest[i];
+        needs->total[i] += tsl_space_size_on(data, i);
+        if (!tsl_space_is_spread(data, i) && data->size > needs->largest[i])
+            needs->largest[i] = data->size;
     }
 }
 
@@ -88,10 +88,8 @@ static void add_parts(const struct room *room, const struct tsl_data *data, stru
 {
     size_t sizes[TSL_MAX_MEMBERS];
     tsl_spread_sizes(room->command->graph, data, room->members, sizes);
-    for (unsigned i = 0; i < room->command->graph->n_ports; i++) {
+    for (unsigned i = 0; i < room->command->graph->n_ports; i++)
         needs->total[i] += sizes[i];
-        needs->largest[i] = sizes[i] > needs->largest[i] ? sizes[i] : needs->largest[i];
-    }
 }
 
 static bool has(const struct tsl_member *member, uint64_t total, uint64_t largest)
@@ -224,10 +222,8 @@ static bool have_room_for_all(struct tsl_graph *graph, const struct tsl_data *da
     struct needs needs = {0};
     double times = (double)atomic_load(&graph->objects_size) / (double)data->size;
     tsl_spread_sizes(graph, data, members, sizes);
-    for (unsigned i = 0; i < graph->n_ports; i++) {
-        needs.largest[i] = sizes[i];
+    for (unsigned i = 0; i < graph->n_ports; i++)
         needs.total[i] = (uint64_t)((double)sizes[i] * times);
-    }
     return have_room(graph, members, &needs);
 }
 

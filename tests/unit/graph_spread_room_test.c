@@ -55,6 +55,21 @@ static void test_stays(void **state)
     assert_on_all(4);
 }
 
+/* A part may be larger than any buffer that a member has by itself. */
+static void test_large_parts(void **state)
+{
+    struct tsl_fake_member member = of_domain(MEMORY);
+
+    (void)state;
+    member.max_alloc_size = MEMORY / 2;
+    begin((struct tsl_fake_member[]){member, member, member, member}, 4);
+    launch(FILL, a, NULL, 7);
+    launch(UPDATE, a, NULL, 1);
+    assert_bytes(a, 0, SIZE, 8);
+    assert_true(is_spread(a));
+    assert_on_all(4);
+}
+
 /* Launches that can't be cut, nor run window by window. */
 static void test_any_launch(void **state)
 {
@@ -175,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_stays, end),
+        cmocka_unit_test_teardown(test_large_parts, end),
         cmocka_unit_test_teardown(test_any_launch, end),
         cmocka_unit_test_teardown(test_small_ones_stay_whole, end),
         cmocka_unit_test_teardown(test_two_large_ones, end),
