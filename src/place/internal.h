@@ -13,9 +13,9 @@
 struct tsl_load {
     unsigned epoch;
     unsigned n;          /* launches of this epoch */
-    unsigned n_parts;    /* ... that are parts of launches which are cut */
     unsigned n_watched;  /* launches whose end will be noticed soon after it */
     double ns;           /* what those of this epoch take together, estimated */
+    double other_ns;     /* ... of it those that are no parts of launches which are cut */
     double late_ns;      /* how much longer, as it is late */
     uint64_t since_ns;   /* when the one that is running now began: when the last one ended */
     double unwatched_ns; /* placed since the last watched one */

@@ -30,8 +30,8 @@ double tsl_load_left_ns(const struct tsl_load *load, uint64_t now_ns)
 static void begin_epoch(struct tsl_load *load, uint64_t now_ns)
 {
     load->epoch++;
-    load->n = load->n_parts = 0;
-    load->ns = load->late_ns = 0;
+    load->n = 0;
+    load->ns = load->other_ns = load->late_ns = 0;
     load->since_ns = now_ns;
     load->unwatched_ns = 0;
 }
@@ -45,8 +45,8 @@ void tsl_load_add(struct tsl_load *load, struct tsl_placement *placement, uint64
     placement->epoch = load->epoch;
     placement->placed = true;
     load->n++;
-    load->n_parts += placement->part;
     load->ns += placement->run_ns;
+    load->other_ns += placement->part ? 0 : placement->run_ns;
     load->n_watched += placement->watch;
     load->unwatched_ns = placement->watch ? 0 : load->unwatched_ns + placement->run_ns;
 }
@@ -59,9 +59,9 @@ void tsl_load_remove(struct tsl_load *load, const struct tsl_placement *placemen
     if (placement->epoch != load->epoch)
         return;
     load->n--;
-    load->n_parts -= placement->part;
     load->late_ns = 0;
     load->ns = fmax(load->ns - placement->run_ns, 0);
+    load->other_ns = fmax(load->other_ns - (placement->part ? 0 : placement->run_ns), 0);
     if (end_ns > load->since_ns)
         load->since_ns = end_ns;
 }

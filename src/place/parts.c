@@ -76,16 +76,16 @@ static bool weighted_parts(const struct tsl_placer *placer, const struct tsl_ask
 
 /* ---- By what is known ---- */
 
-/* Has the member nothing else to do while the launch could run? One that had a part of the last cut, and has nothing
- * but parts to do, keeps its part: what makes it late mostly makes the launch late as well, and to change members moves
- * data. */
+/* Has the member nothing else to do while the launch could run? One that had a part of the last cut, and has hardly
+ * anything but parts to do, keeps its part: what makes it late mostly makes the launch late as well, and to change
+ * members moves data. */
 static bool is_free(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i, double run_ns)
 {
     const struct tsl_load *load = &placer->load[i];
     double left = tsl_load_left_ns(load, ask->now_ns);
     double ready = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
 
-    return left <= ready + BUSY * run_ns || (placer->last_of[i] > 0 && load->n == load->n_parts);
+    return left <= ready + BUSY * run_ns || (placer->last_of[i] > 0 && load->other_ns <= BUSY * run_ns);
 }
 
 /* May the member take part beside the one that is best for the whole launch? */
