@@ -1185,6 +1185,29 @@ static void flags_tell_what_else_is_done(void **state)
          "  b[i] = 1; } }",
          0},
         {"kernel void f(global long *a) { global int *p = (global int *)a[0]; *p = 1; }", TSL_FOOTPRINT_POINTERS},
+        /* The bound is loaded again only where something was found. */
+        {"kernel void f(global const int *n, global const int *in, global int *a, global int *out) {\n"
+         "  for (int i = 0; i < n[3]; i++) if ((in[i] & 15) == 5) { int at = atomic_inc(a); if (at < 100) out[at] = i; } "
+         "}",
+         0},
+        {"kernel void f(global int *n, global const int *in, global int *a) {\n"
+         "  for (int i = 0; i < n[3]; i++) if ((in[i] & 15) == 5) { if (atomic_inc(a) < 9) n[3] = i; } }",
+         TSL_FOOTPRINT_SPINS},
+        /* A search within it, which ends at what it finds. */
+        {"int find(int x, int n, global const int *t) { for (int l = 0, r = n; r; r >>= 1) { int c = l + (r >> 1);\n"
+         "  int d = x > t[c] ? 1 : x < t[c] ? -1 : 0; if (d > 0) { l = c + 1; r--; } if (d == 0) return c; } return "
+         "-1; }\n"
+         "kernel void f(global const int *t, global int *seen, global int *a, global int *out, int n, int m) {\n"
+         "  for (int i = 0; i < m; i++) { int at = find(i * 77, n, t); if (at >= 0 && atomic_inc(&seen[at]) == 0)\n"
+         "    { int k = atomic_inc(a); if (k >= 64) { atomic_dec(a); continue; } out[k] = i; } } }",
+         0},
+        /* What the search finds ends the loop, and others may change that. */
+        {"int find(int x, int n, volatile global int *t) { for (int i = 0; i < n; i++) if (t[i] == x) return i; return "
+         "-1; "
+         "}\n"
+         "kernel void f(volatile global int *t, global int *out, int n) { int k = 0; while (find(3, n, t) < 0) k++;\n"
+         "  out[0] = k; }",
+         TSL_FOOTPRINT_SPINS | TSL_FOOTPRINT_WIDE_VOLATILE},
     };
 
     (void)state;

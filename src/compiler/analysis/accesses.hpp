@@ -244,6 +244,7 @@ class Accesses
     /* flags.cpp */
     void find_flags();
     bool waits(llvm::Loop &loop);
+    bool is_one_load(llvm::PHINode &phi);
     bool may_change(llvm::Instruction &at, llvm::Loop &loop);
 
     /* together.cpp */

@@ -33,6 +33,15 @@ bool is_fence(const llvm::Instruction &at)
     return false;
 }
 
+/* May control leave the loop from there? A switch of an inlined function has a default that is never taken. */
+bool may_end(const llvm::BasicBlock &block, const llvm::Loop &loop)
+{
+    for (const llvm::BasicBlock *next : llvm::successors(&block))
+        if (!loop.contains(next) && !llvm::isa<llvm::UnreachableInst>(next->getFirstNonPHIOrDbgOrLifetime()))
+            return true;
+    return false;
+}
+
 } // namespace
 
 /* May another work-group change what the instruction gives, while the loop runs? */
@@ -61,6 +70,32 @@ bool Accesses::may_change(llvm::Instruction &at, llvm::Loop &loop)
     return false;
 }
 
+/* Is it the same whichever way control took: one place in memory, loaded again behind what might have changed it? */
+bool Accesses::is_one_load(llvm::PHINode &phi)
+{
+    llvm::SmallVector<llvm::Value *, 8> todo = {&phi};
+    llvm::SmallPtrSet<llvm::Value *, 8> seen;
+    llvm::LoadInst *first = nullptr;
+
+    while (!todo.empty()) {
+        llvm::Value *at = todo.pop_back_val();
+        auto *load = llvm::dyn_cast<llvm::LoadInst>(at);
+        auto *more = llvm::dyn_cast<llvm::PHINode>(at);
+
+        if (!seen.insert(at).second)
+            continue;
+        if (more)
+            todo.append(more->value_op_begin(), more->value_op_end());
+        else if (!load ||
+                 (first && (load->getType() != first->getType() || evolution.getSCEV(load->getPointerOperand()) !=
+                                                                       evolution.getSCEV(first->getPointerOperand()))))
+            return false;
+        else
+            first = load;
+    }
+    return first;
+}
+
 /* What decides about a loop's end is followed within the loop: values, and conditions that choose among them. */
 bool Accesses::waits(llvm::Loop &loop)
 {
@@ -77,7 +112,8 @@ bool Accesses::waits(llvm::Loop &loop)
 
     loop.getExitingBlocks(exiting);
     for (llvm::BasicBlock *block : exiting)
-        todo.push_back(end_of(block));
+        if (may_end(*block, loop))
+            todo.push_back(end_of(block));
     while (!todo.empty()) {
         auto *at = llvm::dyn_cast_or_null<llvm::Instruction>(todo.pop_back_val());
         auto *phi = llvm::dyn_cast_or_null<llvm::PHINode>(at);
@@ -86,7 +122,7 @@ bool Accesses::waits(llvm::Loop &loop)
             continue;
         if (may_change(*at, loop))
             return true;
-        if (phi && !all && phi->getParent() != loop.getHeader()) {
+        if (phi && !all && phi->getParent() != loop.getHeader() && !is_one_load(*phi)) {
             all = true;
             for (llvm::BasicBlock *block : loop.blocks())
                 todo.push_back(end_of(block));
