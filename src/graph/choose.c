@@ -121,6 +121,15 @@ static bool placed(struct tsl_command *c)
     return true;
 }
 
+/* Members that are about to be ready. */
+static bool waits_for_others(struct tsl_command *c, const struct tsl_ask *ask)
+{
+    double run_ns =
+        c->graph->readiness.will_be_over && tsl_cut_is_possible(c) ? tsl_placer_whole_ns(c->graph->placer, ask) : 0;
+    c->awaits_members = run_ns > 0 && tsl_readiness_holds(c, run_ns);
+    return c->awaits_members;
+}
+
 bool tsl_place_choose(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
@@ -149,6 +158,8 @@ bool tsl_place_choose(struct tsl_command *c)
     if (tsl_cut_again(c, &ask, candidates) || tsl_stay(c, &ask))
         return placed(c);
     ask.ready_ns = tsl_survey(c, &c->share.window, NULL, members, candidates);
+    if (waits_for_others(c, &ask))
+        return false;
     if (!tsl_cut_choose(c, &ask, candidates)) {
         tsl_placer_choose(g->placer, &ask, &c->share.placement);
         tsl_readiness_placed(g, &c->share.placement, ask.now_ns);
@@ -308,6 +319,10 @@ bool tsl_place_hold(struct tsl_command *c)
     struct tsl_port *port;
     if (!c->kernel || c->share.placement.placed || c->status != CL_COMPLETE || tsl_place_choose(c))
         return false;
+    if (c->awaits_members) {
+        c->n_hold++;
+        return true;
+    }
     port = &c->graph->ports[c->share.placement.member];
     if (TAILQ_EMPTY(&port->launches)) { /* The end of nothing would ask again. */
         c->share.placement.later = false;

@@ -83,6 +83,7 @@ struct tsl_command {
                                 `members` (bits; spread_room.h) */
     bool changes_by_turns;   /* ... which atomic operations change, whose order any run has another of */
     tsl_members members;     /* of a kernel: those that can take the launch */
+    bool awaits_members;     /* ... waits for these to be ready (readiness.h) */
     bool out_of_core;        /* a launch that runs window by window, on those of `members` (out_of_core.h) */
     tsl_members other_way;   /* ... or may run so, or whole, on these members instead (either_way.h); empty: it can't */
     uint64_t evicts_ns;      /* ... when it was placed, if others' memory had to go for that (either_way.h); else 0 */

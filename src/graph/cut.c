@@ -30,6 +30,16 @@ static const char *const rungs[TSL_N_RUNGS] = {
     [TSL_RUNG_MERGE] = "merge", [TSL_RUNG_REDUCE] = "reduce",
 };
 
+bool tsl_cut_is_possible(const struct tsl_command *c)
+{
+    for (unsigned i = 0; i < c->graph->n_ports && tsl_placer_cuts(c->graph->placer); i++) {
+        const struct tsl_kernel_part *part = &c->kernel->parts[i];
+        if (tsl_members_has(c->members, i) && part->windows && tsl_cut_kernel_on(c, part) == TSL_CUT_OK)
+            return true;
+    }
+    return false;
+}
+
 bool tsl_cut_is_wanted(const struct tsl_graph *graph)
 {
     return graph->cuts_always;

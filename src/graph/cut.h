@@ -33,6 +33,8 @@ struct tsl_candidate;
 struct tsl_command;
 struct tsl_graph;
 
+/* May launches be cut, and this one, by what is known of its kernel alone? */
+bool tsl_cut_is_possible(const struct tsl_command *command);
 /* Are launches to be cut even with one member? Else with several only. */
 bool tsl_cut_is_wanted(const struct tsl_graph *graph);
 

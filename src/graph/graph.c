@@ -51,6 +51,7 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
     graph->begin_now = tsl_graph_begin_now;
     graph->bridge_job.run = tsl_graph_bridge;
     graph->chain_job.run = tsl_chain_patience_look;
+    graph->readiness.over.run = tsl_readiness_over;
     graph->callback_job.run = tsl_callback_run;
     tsl_tiles_init(&graph->host_map, 0, TSL_SPACES_NONE, false);
     tsl_pool_init(&graph->op_pool, sizeof(struct tsl_op));

@@ -1,8 +1,12 @@
 #include "graph/readiness.h"
 
 #include "base/lock.h"
+#include "base/log.h"
+#include "base/worker.h"
 #include "driver/driver.h"
+#include "graph/command.h"
 #include "graph/graph.h"
+#include "graph/queue.h"
 #include "graph/state.h"
 #include "graph/work.h"
 #include "members/ready.h"
@@ -10,6 +14,7 @@
 #include "place/place.h"
 
 #include <math.h>
+#include <stddef.h>
 
 /* Launches run for so many times as long as it takes to open the others, before these are: that may cost the program as
  * much, as it is disturbed by it, and its end may come meanwhile. */
@@ -19,6 +24,11 @@
  * nothing in vain. */
 #define LEAST_AGE    10
 #define LEAST_AGE_NS 1e9
+
+/* A launch waits for the others if it gains so many times what they still need ... */
+#define HOLD 3
+/* ... and if an earlier run says that such launches, which could be cut, take so much of what it takes. */
+#define SURE 0.75
 
 /* Once all are ready it stays so: nobody asks any more. */
 static bool all_are_ready(struct tsl_graph *graph)
@@ -65,6 +75,28 @@ int tsl_readiness_only(struct tsl_graph *graph)
     return only;
 }
 
+/* Behind the opening of all; the job has a reference to the context. */
+static void post_over(struct tsl_graph *graph)
+{
+    if (tsl_simulation)
+        return;
+    tsl_object_ref(&graph->context->object);
+    graph->readiness.will_be_over = tsl_ready_then(&graph->readiness.over);
+    if (!graph->readiness.will_be_over)
+        graph->surplus_refs++;
+}
+
+void tsl_readiness_over(struct tsl_job *job)
+{
+    struct tsl_graph *graph = (struct tsl_graph *)((char *)job - offsetof(struct tsl_graph, readiness.over));
+    struct tsl_context *context = graph->context;
+    tsl_lock_take(&graph->lock);
+    graph->readiness.will_be_over = false;
+    graph->ask_again = true;
+    tsl_graph_leave(graph, TSL_WHO_WORKER);
+    tsl_object_unref(&context->object);
+}
+
 /* Posting a job waits for nothing. */
 static void begin(struct tsl_graph *graph)
 {
@@ -73,7 +105,9 @@ static void begin(struct tsl_graph *graph)
         if (tsl_member_is_ready(graph->ports[i].member))
             tsl_members_add(&graph->readiness.known, i);
     graph->readiness.begun = true;
+    graph->readiness.begun_ns = tsl_clock_ns();
     tsl_ready_later(context->members, context->n_members);
+    post_over(graph);
 }
 
 void tsl_readiness_open(struct tsl_graph *graph)
@@ -91,6 +125,36 @@ static double others_ns(const struct tsl_graph *graph)
     return PATIENCE * (double)tsl_ready_longest_ns() * n;
 }
 
+/* How much longer that is thought to take, once it has begun. */
+static double left_ns(const struct tsl_graph *graph)
+{
+    double passed_ns = (double)(tsl_clock_ns() - graph->readiness.begun_ns);
+    return fmax(others_ns(graph) / PATIENCE - passed_ns, 0);
+}
+
+/* What the launch would gain by members that are as fast as the fastest of those that are ready. */
+static double gain_ns(const struct tsl_command *c, double run_ns)
+{
+    const struct tsl_graph *graph = c->graph;
+    double speed = 0, sum = 0;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(c->members, i) && is_known(graph, i))
+            speed = fmax(speed, graph->ports[i].member->caps.speed);
+    for (unsigned i = 0; i < graph->n_ports && speed > 0; i++)
+        if (tsl_members_has(c->members, i) && !tsl_member_is_lost(graph->ports[i].member))
+            sum += fmin(graph->ports[i].member->caps.speed / speed, 1);
+    return sum > 1 ? run_ns * (1 - 1 / sum) : 0;
+}
+
+bool tsl_readiness_holds(const struct tsl_command *c, double run_ns)
+{
+    struct tsl_graph *graph = c->graph;
+    if (!graph->readiness.will_be_over || c->queue->pinned >= 0 || all_are_ready(graph) ||
+        tsl_placer_ahead_ns(graph->placer, c->kernel->place_key) < SURE * run_ns)
+        return false;
+    return gain_ns(c, run_ns) >= HOLD * left_ns(graph);
+}
+
 static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)
 {
     double opening_ns = (double)tsl_ready_longest_ns(), age_ns = (double)(now_ns - graph->readiness.since_ns);
@@ -98,10 +162,12 @@ static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)
 }
 
 /* The others are opened while the program prepares its data. */
-static void expect(struct tsl_graph *graph, double ahead_ns)
+static void expect(struct tsl_graph *graph, double ahead_ns, const char *what)
 {
     if (ahead_ns <= 0)
         return;
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "by an earlier run, launches of %s take %.0f ms; to open the others %.0f",
+            what, ahead_ns / 1e6, others_ns(graph) / 1e6);
     tsl_lock_take(&graph->lock);
     if (!all_are_ready(graph) && !graph->readiness.begun && ahead_ns >= others_ns(graph))
         begin(graph);
@@ -111,12 +177,12 @@ static void expect(struct tsl_graph *graph, double ahead_ns)
 void tsl_graph_expect(const struct tsl_kernel *kernel)
 {
     struct tsl_graph *graph = kernel->program->context->graph;
-    expect(graph, tsl_placer_ahead_ns(graph->placer, kernel->place_key));
+    expect(graph, tsl_placer_ahead_ns(graph->placer, kernel->place_key), kernel->name);
 }
 
 void tsl_readiness_expect(struct tsl_graph *graph)
 {
-    expect(graph, tsl_placer_program_ahead_ns(graph->placer));
+    expect(graph, tsl_placer_program_ahead_ns(graph->placer), "the program");
 }
 
 /* A launch that is known to run for long enough for all others to be opened meanwhile needs no further reason. */

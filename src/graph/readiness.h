@@ -5,6 +5,9 @@
  * times as long. It begins sooner where an earlier run took as long: with the context where the program's launches did,
  * or when a kernel is made whose launches did. So a short program doesn't pay for members that it doesn't need, and a
  * long one loses little. The others get known together, as each new one would have data distributed anew.
+ *
+ * A single launch that is known to take much longer than the others still need to get ready waits for them: it is cut
+ * over all then, instead of being run whole by the one that is ready.
  */
 #ifndef TSL_GRAPH_READINESS_H
 #define TSL_GRAPH_READINESS_H
@@ -16,6 +19,7 @@
 struct tsl_command;
 struct tsl_ended;
 struct tsl_graph;
+struct tsl_job;
 struct tsl_placement;
 
 /* Those of the set that are ready and known; all of it, if none is. Under the graph's lock. */
@@ -30,6 +34,12 @@ void tsl_readiness_open(struct tsl_graph *graph);
 
 /* The graph was made. Takes its lock. */
 void tsl_readiness_expect(struct tsl_graph *graph);
+
+/* Should the launch wait until all are ready? It takes so long on the best of those that are. Then somebody asks for
+ * its place again. Under the graph's lock. */
+bool tsl_readiness_holds(const struct tsl_command *command, double run_ns);
+/* The job that asks. */
+void tsl_readiness_over(struct tsl_job *job);
 
 /* A launch was placed, or has ended. Under the graph's lock. */
 void tsl_readiness_placed(struct tsl_graph *graph, const struct tsl_placement *placement, uint64_t now_ns);

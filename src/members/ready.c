@@ -177,6 +177,11 @@ void tsl_ready_later(struct tsl_member *const *members, unsigned n)
         tsl_worker_post(&opener, &job);
 }
 
+bool tsl_ready_then(struct tsl_job *job)
+{
+    return tsl_worker_post(&opener, job);
+}
+
 void tsl_ready_forget(void)
 {
     pthread_mutex_lock(&wanted.lock);

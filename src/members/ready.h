@@ -6,6 +6,7 @@
 #ifndef TSL_MEMBERS_READY_H
 #define TSL_MEMBERS_READY_H
 
+#include "base/worker.h"
 #include "driver/driver.h"
 
 /* Makes the fastest of the members ready, by what they say of themselves, and waits for that. If it fails the next one
@@ -18,6 +19,9 @@ void tsl_ready_all(struct tsl_member *const *members, unsigned n);
 /* A thread of ours does it, one after the other, fastest first. Returns at once. Exit waits for the one at which the
  * thread is, and lets the others be. */
 void tsl_ready_later(struct tsl_member *const *members, unsigned n);
+
+/* Runs the job on that thread behind what is wanted by now. False: it can't be. */
+bool tsl_ready_then(struct tsl_job *job);
 
 /* The longest that it took to make a member ready so far; 0: none had to be made ready. */
 uint64_t tsl_ready_longest_ns(void);

@@ -138,6 +138,13 @@ double tsl_placer_ahead_ns(const struct tsl_placer *placer, uint64_t kernel)
     return placer->model ? tsl_model_ahead_ns(placer->model, kernel) : 0;
 }
 
+double tsl_placer_whole_ns(struct tsl_placer *placer, const struct tsl_ask *ask)
+{
+    struct tsl_whole whole = placer->model && ask->by == TSL_PLACE_BY_SETTINGS ? tsl_auto_whole(placer, ask)
+                                                                               : (struct tsl_whole){.known = false};
+    return whole.known ? whole.run_ns : 0;
+}
+
 double tsl_placer_program_ahead_ns(const struct tsl_placer *placer)
 {
     return tsl_placer_ahead_ns(placer, placer->program);

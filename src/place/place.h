@@ -86,6 +86,9 @@ double tsl_placer_ahead_ns(const struct tsl_placer *placer, uint64_t kernel);
 /* The same of all launches of this process' program. */
 double tsl_placer_program_ahead_ns(const struct tsl_placer *placer);
 
+/* How long the launch takes as a whole where it would end first; 0: not known. */
+double tsl_placer_whole_ns(struct tsl_placer *placer, const struct tsl_ask *ask);
+
 /* Which of these members kernels of which nothing is known will be given: one much faster than the others, by what they
  * say of themselves. -1: there is none such. */
 int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among);

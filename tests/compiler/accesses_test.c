@@ -1187,7 +1187,8 @@ static void flags_tell_what_else_is_done(void **state)
         {"kernel void f(global long *a) { global int *p = (global int *)a[0]; *p = 1; }", TSL_FOOTPRINT_POINTERS},
         /* The bound is loaded again only where something was found. */
         {"kernel void f(global const int *n, global const int *in, global int *a, global int *out) {\n"
-         "  for (int i = 0; i < n[3]; i++) if ((in[i] & 15) == 5) { int at = atomic_inc(a); if (at < 100) out[at] = i; } "
+         "  for (int i = 0; i < n[3]; i++) if ((in[i] & 15) == 5) { int at = atomic_inc(a); if (at < 100) out[at] = i; "
+         "} "
          "}",
          0},
         {"kernel void f(global int *n, global const int *in, global int *a) {\n"

@@ -286,6 +286,7 @@ static void make_kernel_again(void)
 {
     tsl_object_release(&kernel->object);
     assert_int_equal(tsl_kernel_create(program, "fill", &kernel), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
     tsl_graph_expect(kernel);
 }
 
@@ -323,6 +324,59 @@ static void test_an_earlier_run_opens_others(void **state)
     for (unsigned i = 0; i < 200 && !(is_ready(1) && is_ready(2)); i++)
         sleep_ms(10);
     assert_true(is_ready(1) && is_ready(2));
+    end_program();
+}
+
+/* Launches took so long each, and so much together. */
+static void know_runs(double ns, double all_ns)
+{
+    const struct tsl_placer *placer = context->graph->placer;
+
+    know_of(kernel->place_key, all_ns);
+    for (unsigned i = 0; i < 3; i++)
+        tsl_model_ran(placer->model, placer->kind[0], kernel->place_key, SIZE, ns);
+}
+
+/* A single long launch waits for members that are about to be ready, and is cut over all. */
+static void test_a_long_launch_waits_for_others(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(3, 30 * MS);
+
+    (void)state;
+    begin_fake(&setup);
+    begin_program();
+    know_runs(1000 * MS, 1000 * MS);
+    make_kernel_again();
+    launch_and_wait(7);
+    assert_int_equal(ran(0), 1);
+    assert_int_equal(ran(1), 1);
+    assert_int_equal(ran(2), 1);
+    assert_filled(7);
+    assert_no_stumble(3);
+    end_program();
+}
+
+/* One of many short ones doesn't, nor one of which an earlier run doesn't say that it could be cut. */
+static void test_others_do_not_wait(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(3, 300 * MS);
+    uint64_t began;
+
+    (void)state;
+    setup.members[0].opens_ns = 10 * MS;
+    begin_fake(&setup);
+    begin_program();
+    know_runs(10 * MS, 5000 * MS);
+    make_kernel_again();
+    began = tsl_clock_ns();
+    launch_and_wait(7);
+    assert_true(tsl_clock_ns() - began < 250 * MS);
+    assert_int_equal(ran(0), 1);
+    assert_int_equal(ran(1) + ran(2), 0);
+    know_runs(100000 * MS, 1);
+    launch_and_wait(8);
+    assert_int_equal(ran(0), 2);
+    assert_int_equal(ran(1) + ran(2), 0);
     end_program();
 }
 
@@ -515,6 +569,8 @@ static int run_auto(void)
         cmocka_unit_test(test_a_long_queue_is_shared),
         cmocka_unit_test(test_small_launches_open_nothing),
         cmocka_unit_test(test_an_earlier_run_opens_others),
+        cmocka_unit_test(test_a_long_launch_waits_for_others),
+        cmocka_unit_test(test_others_do_not_wait),
         cmocka_unit_test(test_one_that_fails_is_left_out),
         cmocka_unit_test(test_the_next_is_taken_if_the_first_fails),
         cmocka_unit_test(test_without_any_there_is_no_context),
