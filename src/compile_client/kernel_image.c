@@ -74,6 +74,27 @@ cl_uint tsl_kc_formats(cl_mem_flags flags, cl_mem_object_type type, cl_uint n, c
 
 /* ---- Images ------------------------------------------------------------------------------------------------------ */
 
+static uint32_t kind_of(cl_image_format format)
+{
+    static const struct {
+        cl_image_format format;
+        uint32_t kind;
+    } kinds[] = {
+        {{CL_RGBA, CL_FLOAT}, TSL_KC_IMAGE_RGBA_FLOAT},
+        {{CL_RGBA, CL_UNORM_INT8}, TSL_KC_IMAGE_RGBA_UNORM8},
+        {{CL_R, CL_FLOAT}, TSL_KC_IMAGE_R_FLOAT},
+        {{CL_RGBA, CL_SIGNED_INT32}, TSL_KC_IMAGE_RGBA_INT32},
+        {{CL_RGBA, CL_UNSIGNED_INT32}, TSL_KC_IMAGE_RGBA_INT32},
+        {{CL_RGBA, CL_UNSIGNED_INT8}, TSL_KC_IMAGE_RGBA_UINT8},
+    };
+
+    for (size_t i = 0; i < N_OF(kinds); i++)
+        if (kinds[i].format.image_channel_order == format.image_channel_order &&
+            kinds[i].format.image_channel_data_type == format.image_channel_data_type)
+            return kinds[i].kind;
+    return TSL_KC_IMAGE_OTHER;
+}
+
 struct tsl_kc_image tsl_kc_image_of(const struct tsl_image_desc *desc, uint64_t data)
 {
     return (struct tsl_kc_image){
@@ -88,6 +109,7 @@ struct tsl_kc_image tsl_kc_image_of(const struct tsl_image_desc *desc, uint64_t 
         .channel_type = desc->format.image_channel_data_type,
         .element_size = (uint32_t)desc->element_size,
         .n_channels = tsl_image_channels(desc->format.image_channel_order),
+        .kind = kind_of(desc->format),
     };
 }
 

@@ -29,8 +29,17 @@ struct tsl_kc_image {
     tsl_kc_u64 row_pitch, slice_pitch;      /* bytes */
     tsl_kc_u32 channel_order, channel_type; /* CL_RGBA, CL_FLOAT … */
     tsl_kc_u32 element_size, n_channels;    /* bytes of a pixel; channels in memory */
-    tsl_kc_u32 reserved[2];                 /* 0 */
+    tsl_kc_u32 kind;                        /* TSL_KC_IMAGE_… */
+    tsl_kc_u32 reserved;                    /* 0 */
 };
+
+/* Formats for which kernels have short code of their own. */
+#define TSL_KC_IMAGE_OTHER       0u
+#define TSL_KC_IMAGE_RGBA_FLOAT  1u
+#define TSL_KC_IMAGE_RGBA_UNORM8 2u
+#define TSL_KC_IMAGE_R_FLOAT     3u
+#define TSL_KC_IMAGE_RGBA_INT32  4u /* signed or not; from here on integers, which no filter mixes */
+#define TSL_KC_IMAGE_RGBA_UINT8  5u
 
 #define TSL_KC_SAMPLER_NORMALIZED 0x01u
 #define TSL_KC_SAMPLER_ADDRESS    0x0eu /* the mask, and its values; 0: none */

@@ -4,7 +4,9 @@
  *
  * Clang doesn't let code look into an image or a sampler, so two functions of image_same.cl, which return their
  * arguments, are declared here with other types. Large functions aren't inlined: compiler/middle/link.c leaves those
- * whose names begin with __tsl_called_. A pixel is four words, whose meaning depends on the format.
+ * whose names begin with __tsl_called_. Those of which the compiler knows the names, …image_load, …image_store and
+ * …image_sample, have short code for the usual formats, and call others for the rest; on the CPU they are inlined in the
+ * end (compiler/cpu/images.h). A pixel is four words, whose meaning depends on the format.
  */
 #include "common.h"
 #include "compile_client/kernel_image.h"
@@ -260,9 +262,11 @@ static void store_memory(Image image, __global void *p, int4 m)
 
 /* ---- By integer coordinates --------------------------------------------------------------------------------------- */
 
+/* What is 0 in the code needs no test. */
 static bool is_inside(Image image, int x, int y, int z)
 {
-    return (uint)x < image->width && (uint)y < image->height && (uint)z < image->depth * image->array_size;
+    return (uint)x < image->width && (y == 0 || (uint)y < image->height) &&
+           (z == 0 || (uint)z < image->depth * image->array_size);
 }
 
 static ulong address(Image image, int x, int y, int z)
@@ -270,8 +274,7 @@ static ulong address(Image image, int x, int y, int z)
     return image->data + z * image->slice_pitch + y * image->row_pitch + x * (ulong)image->element_size;
 }
 
-/* Outside the image, the border color: no memory outside the image is read. */
-CALLED __attribute__((pure)) int4 __tsl_called_image_load(Image image, int x, int y, int z)
+CALLED __attribute__((pure)) int4 __tsl_called_other_load(Image image, int x, int y, int z)
 {
     int4 m;
 
@@ -281,11 +284,66 @@ CALLED __attribute__((pure)) int4 __tsl_called_image_load(Image image, int x, in
     return in_order(image->channel_order, m, one_of(image->channel_type));
 }
 
-/* Outside the image nothing is written. */
-CALLED void __tsl_called_image_store(Image image, int x, int y, int z, int4 c)
+CALLED void __tsl_called_other_store(Image image, int x, int y, int z, int4 c)
 {
     if (is_inside(image, x, y, z))
         store_memory(image, (__global void *)address(image, x, y, z), out_of_order(image->channel_order, c));
+}
+
+/* A pixel of a usual format: kind is one of TSL_KC_IMAGE_…, but not OTHER. */
+static inline int4 load_usual(uint kind, ulong from)
+{
+    const __global int *words = (const __global int *)from;
+    uchar4 m;
+
+    if (kind == TSL_KC_IMAGE_R_FLOAT)
+        return (int4)(words[0], 0, 0, as_int(1.0f));
+    if (kind == TSL_KC_IMAGE_RGBA_FLOAT || kind == TSL_KC_IMAGE_RGBA_INT32)
+        return vload4(0, words);
+    m = vload4(0, (const __global uchar *)from);
+    return kind == TSL_KC_IMAGE_RGBA_UNORM8 ? as_int4(convert_float4(m) / 255.0f) : convert_int4(m);
+}
+
+static inline int4 border_usual(uint kind)
+{
+    return (int4)(0, 0, 0, kind == TSL_KC_IMAGE_R_FLOAT ? as_int(1.0f) : 0);
+}
+
+static inline void store_usual(uint kind, ulong to, int4 c)
+{
+    __global int *words = (__global int *)to;
+
+    if (kind == TSL_KC_IMAGE_R_FLOAT)
+        words[0] = c.x;
+    else if (kind == TSL_KC_IMAGE_RGBA_UNORM8)
+        vstore4(convert_uchar4_sat_rte(as_float4(c) * 255.0f), 0, (__global uchar *)to);
+    else if (kind == TSL_KC_IMAGE_RGBA_UINT8)
+        vstore4(convert_uchar4_sat(as_uint4(c)), 0, (__global uchar *)to);
+    else
+        vstore4(c, 0, words);
+}
+
+/* Outside the image, the border color: no memory outside the image is read. */
+CALLED __attribute__((pure)) int4 __tsl_called_image_load(Image image, int x, int y, int z)
+{
+    uint kind = image->kind;
+
+    if (kind == TSL_KC_IMAGE_OTHER)
+        return __tsl_called_other_load(image, x, y, z);
+    if (!is_inside(image, x, y, z))
+        return border_usual(kind);
+    return load_usual(kind, address(image, x, y, z));
+}
+
+/* Outside the image nothing is written. */
+CALLED void __tsl_called_image_store(Image image, int x, int y, int z, int4 c)
+{
+    uint kind = image->kind;
+
+    if (kind == TSL_KC_IMAGE_OTHER)
+        __tsl_called_other_store(image, x, y, z, c);
+    else if (is_inside(image, x, y, z))
+        store_usual(kind, address(image, x, y, z), c);
 }
 
 /* Clamped or, with CLK_ADDRESS_CLAMP, the border. Without an address mode, coordinates outside are undefined. */
@@ -369,42 +427,102 @@ static struct pair pair_of(uint sampler, float s, uint size)
     return pair;
 }
 
-static float4 mix_row(Image image, const struct pair *x, int y, int z)
+/* A pixel for a filter. kind is known when Tesela is built: TSL_KC_IMAGE_OTHER, or one whose channels are floats. */
+static inline float4 filtered(Image image, uint kind, bool inside, int x, int y, int z)
 {
-    return as_float4(__tsl_called_image_load(image, x->i[0], y, z)) * x->part[0] +
-           as_float4(__tsl_called_image_load(image, x->i[1], y, z)) * x->part[1];
+    if (kind == TSL_KC_IMAGE_OTHER)
+        return as_float4(__tsl_called_other_load(image, x, y, z));
+    if (!inside && !is_inside(image, x, y, z))
+        return as_float4(border_usual(kind));
+    return as_float4(load_usual(kind, address(image, x, y, z)));
 }
 
-static float4 mix_plane(Image image, const struct pair *x, const struct pair *y, int z)
+/* Do indices stay inside whatever the coordinates are? */
+static inline bool stays_inside(uint sampler)
 {
-    return mix_row(image, x, y->i[0], z) * y->part[0] + mix_row(image, x, y->i[1], z) * y->part[1];
+    uint mode = sampler & TSL_KC_SAMPLER_ADDRESS;
+
+    return mode != TSL_KC_SAMPLER_CLAMP && mode != TSL_KC_SAMPLER_REPEAT;
 }
 
-static float4 linear_at(Image image, uint sampler, float3 s, int layer, int dimensions)
+struct filter {
+    Image image;
+    uint kind;
+    bool inside;
+};
+
+static inline float4 mix_row(struct filter f, struct pair x, int y, int z)
 {
+    return filtered(f.image, f.kind, f.inside, x.i[0], y, z) * x.part[0] +
+           filtered(f.image, f.kind, f.inside, x.i[1], y, z) * x.part[1];
+}
+
+static inline float4 mix_plane(struct filter f, struct pair x, struct pair y, int z)
+{
+    return mix_row(f, x, y.i[0], z) * y.part[0] + mix_row(f, x, y.i[1], z) * y.part[1];
+}
+
+static inline float4 linear_at(Image image, uint kind, uint sampler, float3 s, int layer, int dimensions)
+{
+    struct filter f = {image, kind, stays_inside(sampler)};
     struct pair x = pair_of(sampler, s.x, image->width), y, z;
 
     if (dimensions == 1)
-        return mix_row(image, &x, 0, layer);
+        return mix_row(f, x, 0, layer);
     y = pair_of(sampler, s.y, image->height);
     if (dimensions == 2)
-        return mix_plane(image, &x, &y, layer);
+        return mix_plane(f, x, y, layer);
     z = pair_of(sampler, s.z, image->depth);
-    return mix_plane(image, &x, &y, z.i[0]) * z.part[0] + mix_plane(image, &x, &y, z.i[1]) * z.part[1];
+    return mix_plane(f, x, y, z.i[0]) * z.part[0] + mix_plane(f, x, y, z.i[1]) * z.part[1];
+}
+
+/* The layer of an array, not yet rounded; else 0. */
+static inline int layer_of(Image image, float layer)
+{
+    return layer == 0 ? 0 : (int)rint(clamp(layer, 0.0f, (float)(image->array_size - 1)));
+}
+
+CALLED __attribute__((pure)) int4 __tsl_called_other_sample(Image image, uint sampler, float3 s, float layer,
+                                                           int dimensions)
+{
+    int x, y, z = layer_of(image, layer);
+
+    if (sampler & TSL_KC_SAMPLER_LINEAR && !is_integer(image->channel_type))
+        return as_int4(linear_at(image, TSL_KC_IMAGE_OTHER, sampler, s, z, dimensions));
+    x = nearest(sampler, s.x, image->width);
+    y = dimensions > 1 ? nearest(sampler, s.y, image->height) : 0;
+    z = dimensions > 2 ? nearest(sampler, s.z, image->depth) : z;
+    return __tsl_called_other_load(image, x, y, z);
+}
+
+static inline int4 nearest_usual(Image image, uint kind, uint sampler, float3 s, int layer, int dimensions)
+{
+    int x = nearest(sampler, s.x, image->width), y = dimensions > 1 ? nearest(sampler, s.y, image->height) : 0;
+    int z = dimensions > 2 ? nearest(sampler, s.z, image->depth) : layer;
+
+    if (!stays_inside(sampler) && !is_inside(image, x, y, z))
+        return border_usual(kind);
+    return load_usual(kind, address(image, x, y, z));
 }
 
 /* layer: of an array, not yet rounded; else 0. */
 CALLED __attribute__((pure)) int4 __tsl_called_image_sample(Image image, uint sampler, float3 s, float layer,
                                                            int dimensions)
 {
-    int x, y, z = (int)rint(clamp(layer, 0.0f, (float)(image->array_size - 1)));
+    bool mixes = sampler & TSL_KC_SAMPLER_LINEAR;
+    uint kind = image->kind;
+    int z;
 
-    if (sampler & TSL_KC_SAMPLER_LINEAR && !is_integer(image->channel_type))
-        return as_int4(linear_at(image, sampler, s, z, dimensions));
-    x = nearest(sampler, s.x, image->width);
-    y = dimensions > 1 ? nearest(sampler, s.y, image->height) : 0;
-    z = dimensions > 2 ? nearest(sampler, s.z, image->depth) : z;
-    return __tsl_called_image_load(image, x, y, z);
+    if (kind == TSL_KC_IMAGE_OTHER || (mixes && dimensions > 2))
+        return __tsl_called_other_sample(image, sampler, s, layer, dimensions);
+    z = layer_of(image, layer);
+    if (!mixes || kind >= TSL_KC_IMAGE_RGBA_INT32)
+        return nearest_usual(image, kind, sampler, s, z, dimensions);
+    if (kind == TSL_KC_IMAGE_RGBA_FLOAT)
+        return as_int4(linear_at(image, TSL_KC_IMAGE_RGBA_FLOAT, sampler, s, z, dimensions));
+    if (kind == TSL_KC_IMAGE_RGBA_UNORM8)
+        return as_int4(linear_at(image, TSL_KC_IMAGE_RGBA_UNORM8, sampler, s, z, dimensions));
+    return as_int4(linear_at(image, TSL_KC_IMAGE_R_FLOAT, sampler, s, z, dimensions));
 }
 
 /* ---- The functions ------------------------------------------------------------------------------------------------ */

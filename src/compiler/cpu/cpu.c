@@ -3,6 +3,7 @@
 #include "compile_client/work_group.h"
 #include "compiler/cpu/checked_accesses.h"
 #include "compiler/cpu/estimated_roots.h"
+#include "compiler/cpu/images.h"
 #include "compiler/support/llvm.h"
 #include "compiler/support/older.h"
 #include "compiler/workgroup/workgroup.h"
@@ -286,6 +287,9 @@ bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     bool done;
 
     kc_widen_conversions(request->module);
+    if (request->optimise && !request->check_accesses &&
+        !kc_inline_images(request->module, request->target->machine, log))
+        return false;
     if (!make_entries(request, n_kernels, kernels, log))
         return false;
     done = kc_wg_finish(request->module, request->target->machine, request->optimise, request->notes, &why);
