@@ -2,6 +2,7 @@
 
 #include "compiler/front/front.h"
 #include "compiler/front/options.h"
+#include "compiler/middle/relaxed_math.h"
 #include "compiler/support/llvm.h"
 
 #include <llvm-c/BitReader.h>
@@ -58,29 +59,42 @@ void kc_builtins_neutralise(LLVMModuleRef module)
     }
 }
 
-/* rsqrt(), for which the compiler may use an estimate (compiler/cpu/estimated_roots.h), and smoothstep(), whose
- * quotient may be as wrong as a program's own. */
-static bool may_be_wrong(LLVMValueRef function)
-{
-    static const char *const names[] = {"_Z5rsqrt", "_Z10smoothstep"};
+/* Functions in which quotients and roots may be wrong, as a program's own may, or by more: the reciprocal roots, for
+ * which the compiler may use an estimate (compiler/cpu/estimated_roots.h), and smoothstep(). */
+static const struct wrong {
+    const char *begin; /* of the name */
+    double ulps;       /* 0: as Clang says */
+} wrong[] = {
+    {"_Z5rsqrtd", 2}, {"_Z5rsqrt", 0}, {"_Z12native_rsqrtf", 8192}, {"_Z10half_rsqrtf", 8192}, {"_Z10smoothstep", 0},
+};
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strncmp(kc_name(function), names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+static const struct wrong *may_be_wrong(LLVMValueRef function)
+{
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        if (strncmp(kc_name(function), wrong[i].begin, strlen(wrong[i].begin)) == 0)
+            return &wrong[i];
+    return NULL;
+}
+
+static bool is_quotient_or_root(LLVMValueRef at)
+{
+    return LLVMGetInstructionOpcode(at) == LLVMFDiv || kc_is_root(at);
 }
 
 /* Functions made of several operations rely on each of these: none may have the error that a program's own may have
  * (compiler/middle/relaxed_math.h). */
 static void demand_accuracy(LLVMModuleRef library)
 {
-    unsigned kind = LLVMGetMDKindIDInContext(LLVMGetModuleContext(library), "fpmath", 6);
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f)) {
+        const struct wrong *may = may_be_wrong(f);
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
             for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
-                if (!may_be_wrong(f))
-                    LLVMSetMetadata(at, kind, NULL);
+                if (!may)
+                    kc_set_error_of(at, 0);
+                else if (may->ulps > 0 && is_quotient_or_root(at))
+                    kc_set_error_of(at, may->ulps);
+    }
 }
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */

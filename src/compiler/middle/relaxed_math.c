@@ -42,22 +42,22 @@ static bool is_root_function(LLVMValueRef function)
     return i < N_ROOTS;
 }
 
-static void set_error_of(LLVMValueRef at, double ulps)
+void kc_set_error_of(LLVMValueRef at, double ulps)
 {
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(at));
     LLVMMetadataRef number = LLVMValueAsMetadata(LLVMConstReal(LLVMFloatTypeInContext(context), ulps));
+    LLVMValueRef node = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, &number, 1));
 
-    LLVMSetMetadata(at, LLVMGetMDKindIDInContext(context, "fpmath", 6),
-                    LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, &number, 1)));
+    LLVMSetMetadata(at, LLVMGetMDKindIDInContext(context, "fpmath", 6), ulps > 0 ? node : NULL);
 }
 
 static void allow(LLVMBuilderRef builder, LLVMValueRef at)
 {
     (void)builder;
     if (LLVMGetInstructionOpcode(at) == LLVMFDiv && is_of_floats(LLVMTypeOf(at)))
-        set_error_of(at, 2.5);
+        kc_set_error_of(at, 2.5);
     else if (kc_callee(at) && is_root_function(kc_callee(at)))
-        set_error_of(at, 3);
+        kc_set_error_of(at, 3);
 }
 
 void kc_relaxed_allow(LLVMModuleRef module)

@@ -15,6 +15,7 @@
 
 /* The allowed error of an operation in ulps; 0: correctly rounded, as far as is known. */
 double kc_error_of(LLVMValueRef at);
+void kc_set_error_of(LLVMValueRef at, double ulps);
 
 /* Is it a call of LLVM's square root? */
 bool kc_is_root(LLVMValueRef value);

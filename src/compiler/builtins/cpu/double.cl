@@ -534,9 +534,19 @@ double OVERLOADABLE cbrt(double x)
     return size > 0 && size < INF ? copysign(small ? root * 3.814697265625e-06 : root, x) : x;
 }
 
+/* Root and quotient may be wrong by 2 ulps (compiler/builtins/builtins.c), so the compiler may use an estimate
+ * (compiler/cpu/estimated_roots.h). */
+double OVERLOADABLE rsqrt(double x)
+{
+    return 1 / __builtin_sqrt(x);
+}
+
 /* ---- Of vectors -------------------------------------------------------------------------------------------------- */
 
 #define NAME cbrt
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME rsqrt
 EACH_SIZE(SIZE_1, double)
 #undef NAME
 #define NAME exp

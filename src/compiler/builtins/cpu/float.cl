@@ -152,12 +152,16 @@ float OVERLOADABLE sign(float x)
 /* ---- Roots ---------------------------------------------------------------------------------------------------------
  */
 
-/* Both may be wrong by some ulps, as Clang's metadata says: so the compiler may use an estimate
- * (compiler/cpu/estimated_roots.h). */
-float OVERLOADABLE rsqrt(float x)
-{
-    return 1 / __builtin_sqrtf(x);
-}
+/* Root and quotient may be wrong, by some ulps in rsqrt and by far more in the other two (compiler/builtins/builtins.c):
+ * so the compiler may use an estimate (compiler/cpu/estimated_roots.h). */
+#define RSQRT(NAME)                     \
+    float OVERLOADABLE NAME(float x)    \
+    {                                   \
+        return 1 / __builtin_sqrtf(x);  \
+    }
+RSQRT(rsqrt)
+RSQRT(native_rsqrt)
+RSQRT(half_rsqrt)
 
 /* ---- Native functions ----------------------------------------------------------------------------------------------
  * libclc's would call the C library, lane by lane. These are as fast as any.
@@ -176,7 +180,6 @@ NATIVE(exp2)
 NATIVE(log)
 NATIVE(log2)
 NATIVE(log10)
-NATIVE(rsqrt)
 
 float OVERLOADABLE native_exp10(float x)
 {
@@ -206,7 +209,6 @@ HALF_1(exp10)
 HALF_1(log)
 HALF_1(log2)
 HALF_1(log10)
-HALF_1(rsqrt)
 
 /* ---- Of vectors ----------------------------------------------------------------------------------------------------
  */
