@@ -149,6 +149,17 @@ float OVERLOADABLE sign(float x)
     return isnan(x) ? 0 : one;
 }
 
+/* ---- Arcs -----------------------------------------------------------------------------------------------------------
+ */
+
+float OVERLOADABLE acos(float x);
+
+/* In half turns (5 ulps). */
+float OVERLOADABLE acospi(float x)
+{
+    return acos(x) * M_1_PI_F;
+}
+
 /* ---- Roots ---------------------------------------------------------------------------------------------------------
  */
 
@@ -229,6 +240,9 @@ EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME tan
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME acospi
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME rsqrt
