@@ -325,12 +325,15 @@ static bool add_work_items(const struct kc_cpu_request *request, FILE *log)
 }
 
 /* The back end unrolls loops up to 75 of LLVM's cost units, by which a loop with a root of doubles is unrolled by two,
- * and takes 1.13 times as long as unrolled by four. Vector elements with a variable index are lowered by
- * compiler/ptx/elements.h, or lie in memory. The options are global to the process, which serves only this build. */
+ * and takes 1.13 times as long as unrolled by four. Loops of a known length are unrolled as a whole up to twice LLVM's
+ * size: their counters become constants. Of an unrolled loop's counter LLVM's strength reduction makes one for each
+ * copy of the body, with a register and an addition each; addresses need it little, as the hardware multiplies and adds
+ * at once. Vector elements with a variable index are lowered by compiler/ptx/elements.h, or lie in memory. The options
+ * are global to the process, which serves only this build. */
 static void set_options(void)
 {
-    static const char *const options[] = {"tesela-kc", "-unroll-partial-threshold=100",
-                                          "-scalarize-variable-insert-extract=false"};
+    static const char *const options[] = {"tesela-kc", "-unroll-partial-threshold=100", "-unroll-threshold=600",
+                                          "-disable-lsr", "-scalarize-variable-insert-extract=false"};
     static bool set;
 
     if (!set)
