@@ -128,6 +128,25 @@ static inline int end(int sign)
     return (sign >> 31) ^ INT_MAX;
 }
 
+int OVERLOADABLE sub_sat(int x, int y)
+{
+    int difference;
+
+    __asm("sub.sat.s32 %0, %1, %2;" : "=r"(difference) : "r"(x), "r"(y));
+    return difference;
+}
+
+ulong OVERLOADABLE mad_sat(ulong x, ulong y, ulong z)
+{
+    ulong product = x * y, sum = product + z;
+
+    return mul_hi(x, y) || sum < z ? ULONG_MAX : sum;
+}
+
+#define NAME sub_sat
+EACH_SIZE(SIZE_2, int)
+#undef NAME
+
 /* Never too large for 64 bits. */
 int OVERLOADABLE mad_sat(int x, int y, int z)
 {
@@ -143,6 +162,7 @@ int OVERLOADABLE mad_sat(int x, int y, int z)
         return (T)(COMPONENTS_##N(MAD_SAT));     \
     }
 EACH_SIZE(MAD_SAT_SIZE, int)
+EACH_SIZE(MAD_SAT_SIZE, ulong)
 
 /* ---- Four bytes in a register --------------------------------------------------------------------------------------
  */

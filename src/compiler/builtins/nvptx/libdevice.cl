@@ -56,9 +56,16 @@ OF_BOTH(tgamma)
 OF_BOTH(lgamma)
 OF_DOUBLE_2(atan2)
 OF_DOUBLE_2(hypot)
+OF_BOTH_2(fdim)
 OF_BOTH_2(fmod)
 OF_BOTH_2(remainder)
 OF_BOTH_2(pow)
+
+/* 4.5 ulps of 6. Zeros and infinities have the quotient's signs. */
+double OVERLOADABLE tanpi(double x)
+{
+    return sinpi(x) / cospi(x);
+}
 
 /* ---- Two at once --------------------------------------------------------------------------------------------------- */
 
@@ -117,6 +124,9 @@ EACH_SIZE(SIZE_1, double)
 #undef NAME
 #define NAME cospi
 EACH_SIZE(SIZE_1, float)
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME tanpi
 EACH_SIZE(SIZE_1, double)
 #undef NAME
 #define NAME asin
@@ -210,6 +220,10 @@ EACH_SIZE(SIZE_1, double)
 EACH_SIZE(SIZE_2, double)
 #undef NAME
 #define NAME hypot
+EACH_SIZE(SIZE_2, double)
+#undef NAME
+#define NAME fdim
+EACH_SIZE(SIZE_2, float)
 EACH_SIZE(SIZE_2, double)
 #undef NAME
 #define NAME fmod
