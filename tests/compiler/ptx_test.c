@@ -556,6 +556,40 @@ static void remainders_are_left_to_the_hardware(void **state)
     assert_int_not_equal(n_times(text, "", "rem.s64"), 0);
 }
 
+/* Of `v * v + i + 12345` the constant comes before the product, unless it can be part of an access. */
+static void sums_with_products_end_with_these(void **state)
+{
+    static const char text[] = "kernel void f(global uint *x, uint n) {\n"
+                               "  uint v = x[1];\n"
+                               "  __attribute__((opencl_unroll_hint(1))) for (uint i = 0; i < n; i++)\n"
+                               "    v = v * v + i + 12345;\n"
+                               "  x[0] = v;\n"
+                               "}\n";
+    static const char index[] = "kernel void f(global uint *x) { ulong i = x[1]; x[0] = x[x[2] * i + x[3] + 5]; }\n";
+    struct tsl_compiled compiled = compile_with(text, "sm_75", "");
+    char *made = strndup(compiled.built.artefact, compiled.built.artefact_size);
+    const char *constant = strstr(made, ", 12345;"), *product = strstr(made, "mad.lo.s32");
+
+    (void)state;
+    assert_non_null(constant);
+    assert_non_null(product);
+    assert_true(constant < product);
+    free(made);
+    tsl_compiled_finish(&compiled);
+    assert_int_equal(n_times(index, "", "+20]"), 1);
+}
+
+/* Of a loop that is unrolled the counter has one register, not one for each copy of the body. */
+static void unrolled_loops_have_one_counter(void **state)
+{
+    static const char text[] = "kernel void f(global long *x, int n) {\n"
+                               "  long v = x[1], w = x[2]; for (int i = 0; i < n; i++) v = v * w + i; x[0] = v;\n"
+                               "}\n";
+
+    (void)state;
+    assert_int_equal(n_times(text, "", "mov.u64"), 0);
+}
+
 /* Functions that the back end would make of branches, selections and shifts. */
 static void short_functions_are_short(void **state)
 {
@@ -706,6 +740,8 @@ int main(void)
         cmocka_unit_test(conversions_are_instructions),
         cmocka_unit_test(integers_have_their_instructions),
         cmocka_unit_test(remainders_are_left_to_the_hardware),
+        cmocka_unit_test(sums_with_products_end_with_these),
+        cmocka_unit_test(unrolled_loops_have_one_counter),
         cmocka_unit_test(short_functions_are_short),
         cmocka_unit_test(shuffles_stay_in_registers),
         cmocka_unit_test(approximations_are_instructions),

@@ -11,6 +11,7 @@
 #include "compiler/ptx/remainders.h"
 #include "compiler/ptx/rotations.h"
 #include "compiler/ptx/sign_bits.h"
+#include "compiler/ptx/sums.h"
 #include "compiler/support/llvm.h"
 #include "compiler/support/older.h"
 #include "compiler/workgroup/workgroup.h"
@@ -376,6 +377,7 @@ static bool optimise(const struct kc_cpu_request *request, FILE *log)
 static bool part_vectors(const struct kc_cpu_request *request, FILE *log)
 {
     kc_choose_elements(request->module);
+    kc_order_sums(request->module);
     return run_passes(request, "function(scalarizer,early-cse)", log);
 }
 
@@ -538,6 +540,7 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     kc_relaxed_math(request->module);
     kc_rotations(request->module);
     kc_split_small(request->module);
+    kc_keep_sums(request->module);
     kc_visit(request->module, weaken_rest);
     kc_ptx_name_share(request->module, request->share.number);
     return emit(request, text, log);
