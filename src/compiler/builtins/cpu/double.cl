@@ -183,13 +183,42 @@ static double log_near(double f, double *rest)
     return log_f;
 }
 
-/* log(x) for x > 0, finite */
-static double log_sum(double x, double *rest)
+/* The same as exactly as a logarithm alone needs it: only what 2 q lacks is wanted beyond a double. */
+static double short_log_near(double f, double *rest)
 {
-    double f, e = split_double(x, &f), low, near = log_near(f, &low), high = e * LN2_HIGH, sum = high + near;
+    double d = f + 2, d_rest = f - (d - 2), r = 1 / d, q = f * r, q_rest = (fma(-q, d, f) - q * d_rest) * r;
+    double u = q * q, u2 = u * u;
+    double p = of_8(u, u2, u2 * u2,
+                    (double8)(TWO_THIRDS, 0.4000000000000088, 0.28571428570801954, 0.2222222239208901,
+                              0.18181795600060666, 0.15386241881938594, 0.13268714792348096, 0.1308723619665962));
+
+    *rest = fma(u * q, p, 2 * q_rest);
+    return 2 * q;
+}
+
+/* e log(2) + near + low, e whole */
+static double with_exponent(double e, double near, double low, double *rest)
+{
+    double high = e * LN2_HIGH, sum = high + near;
 
     *rest = (e != 0 ? near - (sum - high) : 0) + fma(e, LN2_LOW, low);
     return sum;
+}
+
+/* log(x) for x > 0, finite; for powers. */
+static double exact_log(double x, double *rest)
+{
+    double f, e = split_double(x, &f), low, near = log_near(f, &low);
+
+    return with_exponent(e, near, low, rest);
+}
+
+/* log(x) for x > 0, finite */
+static double log_sum(double x, double *rest)
+{
+    double f, e = split_double(x, &f), low, near = short_log_near(f, &low);
+
+    return with_exponent(e, near, low, rest);
 }
 
 /* log_x for a number that has a logarithm; for others, the result that OpenCL C specifies. */
@@ -209,7 +238,7 @@ double OVERLOADABLE log(double x)
 
 double OVERLOADABLE log2(double x)
 {
-    double f, e = split_double(x, &f), rest, near = log_near(f, &rest), product = near * LOG2E;
+    double f, e = split_double(x, &f), rest, near = short_log_near(f, &rest), product = near * LOG2E;
 
     return or_none(e + (product + fma(near, LOG2E, -product) + fma(near, LOG2E_REST, rest * LOG2E)), x);
 }
@@ -280,7 +309,7 @@ double OVERLOADABLE atanh(double x)
 /* |x|^(y + y_rest), y finite and not zero. */
 static double power_of_size(double x, double y, double y_rest)
 {
-    double size = fabs(x), rest, sum = log_sum(size, &rest), t = y * sum;
+    double size = fabs(x), rest, sum = exact_log(size, &rest), t = y * sum;
     double power = exp_sum(t, fma(y, sum, -t) + fma(y, rest, y_rest * sum), 0);
 
     return size > 0 && size < INF ? power : (size == 0) == (y > 0) ? 0 : INF;
