@@ -66,6 +66,17 @@ float OVERLOADABLE log10(float x)
     return or_none(fma(e, 0.30103001f, fma(log_near_one(f), M_LOG10E_F, e * -1.43209888e-08f)), y);
 }
 
+/* 2 ulps. 1 + x is m * 2^e, and what it loses of x is made up for in m - 1, where it counts. */
+float OVERLOADABLE log1p(float x)
+{
+    float y = 1 + x, scale, f;
+    int e = (as_int(y) - 0x3f2aaaab) & 0xff800000;
+
+    scale = as_float(0x3f800000 - e);
+    f = e > 25 << 23 ? as_float(as_int(y) - e) - 1 : fma(x, scale, scale - 1);
+    return x == 0 ? x : or_none(fma((float)e, 1.1920929e-07f * M_LN2_F, log_near_one(f)), y);
+}
+
 /* ---- Angles ------------------------------------------------------------------------------------------------------ */
 
 /* For |r| <= pi / 4 and a little more. */

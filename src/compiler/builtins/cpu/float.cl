@@ -139,6 +139,35 @@ float OVERLOADABLE expm1(float x)
     return fabs(x) < 1e-8f ? x : 2 * fma(half_power, expm1_near(r), half_power - 0.5f);
 }
 
+/* ---- Their inverses (asinh and acosh 4 ulps, atanh 5) ---------------------------------------------------------------
+ */
+
+#define LARGE 0x1p60f /* the square is less than the largest float */
+
+float OVERLOADABLE asinh(float x)
+{
+    float size = fabs(x), u = size * size, t = size + u / (1 + __builtin_sqrtf(1 + u));
+    bool far = size > LARGE;
+
+    return copysign(log1p(far ? size : t) + (far ? M_LN2_F : 0), x);
+}
+
+float OVERLOADABLE acosh(float x)
+{
+    float t = x - 1, u = t + __builtin_sqrtf(fma(t, t, 2 * t));
+    bool far = x > LARGE;
+    float y = log1p(far ? x : u) + (far ? M_LN2_F : 0);
+
+    return x < 1 ? NAN : y;
+}
+
+float OVERLOADABLE atanh(float x)
+{
+    float size = fabs(x);
+
+    return copysign(0.5f * log1p(2 * size / (1 - size)), x);
+}
+
 /* ---- Signs ----------------------------------------------------------------------------------------------------------
  */
 
@@ -231,6 +260,18 @@ EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME log10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME log1p
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME asinh
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME acosh
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME atanh
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME sin

@@ -47,22 +47,6 @@ float OVERLOADABLE exp10(float x)
     return power_of_two(magic, fma(x, 7.05953642e-08f, fma(x, LOG2_10, -n)));
 }
 
-/* ---- A logarithm (2 ulps) ------------------------------------------------------------------------------------------- */
-
-/* 1 + x is m * 2^e, and what it loses of x is made up for in m - 1, where it counts. */
-float OVERLOADABLE log1p(float x)
-{
-    float y = 1 + x, scale;
-    int e = (as_int(y) - 0x3f2aaaab) & 0xff800000;
-
-    if (x == 0)
-        return x;
-    scale = as_float(0x3f800000 - e);
-    return or_none(fma((float)e, 1.1920929e-07f * M_LN2_F,
-                       log_near_one(e > 25 << 23 ? as_float(as_int(y) - e) - 1 : fma(x, scale, scale - 1))),
-                   y);
-}
-
 /* ---- Powers of any base --------------------------------------------------------------------------------------------
  */
 
