@@ -192,6 +192,28 @@ float OVERLOADABLE acospi(float x)
 /* ---- Roots ---------------------------------------------------------------------------------------------------------
  */
 
+/* 1 / cbrt(a) for a that is normal: a third of the exponent gives it to 4 %, which the series makes exact. */
+static float reciprocal_cbrt(float a)
+{
+    float y = as_float(0x54a2fa8c - as_uint(a) / 3), e = fma(-a * y, y * y, 1.0f);
+    float p = fma(fma(fma(0.144032922f, e, 0.172839506f), e, 0.222222222f), e, 0.333333333f);
+
+    y = fma(y * e, p, y);
+    e = fma(-a * y, y * y, 1.0f);
+    return fma(y * e, 0.333333333f, y);
+}
+
+/* 2 ulps. The last step takes what the root's cube lacks. */
+float OVERLOADABLE cbrt(float x)
+{
+    float size = fabs(x);
+    bool small = size < 1.17549435e-38f;
+    float a = small ? size * 16777216.0f : size, y = reciprocal_cbrt(a), r = a * y * y, square = r * r;
+    float lack = fma(-square, r, a) - fma(r, r, -square) * r, root = fma(lack * (y * y), 0.333333333f, r);
+
+    return size > 0 && size < INFINITY ? copysign(small ? root * 0.00390625f : root, x) : x;
+}
+
 /* Root and quotient may be wrong, by some ulps in rsqrt and by far more in the other two (compiler/builtins/builtins.c):
  * so the compiler may use an estimate (compiler/cpu/estimated_roots.h). */
 #define RSQRT(NAME)                     \
@@ -260,6 +282,9 @@ EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME log10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME cbrt
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME log1p
