@@ -21,6 +21,7 @@
 #define LAUNCHES    3u
 #define ROOT        (3u * RANDOM_KERNEL_BYTES)
 #define BUFFERS     3u
+#define MEMORIES    (BUFFERS + RANDOM_N_IMAGES)
 #define MAX_SHARES  5u
 #define TEXT        65536u
 
@@ -88,17 +89,31 @@ static bool put_fault(struct tsl_footprint *footprint)
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-static struct tsl_mem *roots[BUFFERS];
-static uint8_t initial[BUFFERS][ROOT], whole_result[BUFFERS][ROOT], result[BUFFERS][ROOT];
+static struct tsl_mem *roots[MEMORIES]; /* the buffers', then the images */
+static uint8_t initial[MEMORIES][ROOT], whole_result[MEMORIES][ROOT], result[MEMORIES][ROOT];
+static bool with_images; /* have the kernels some? */
+
+static unsigned n_memories(void)
+{
+    return with_images ? MEMORIES : BUFFERS;
+}
+
+/* Which argument the memory is. */
+static unsigned argument_of(unsigned memory)
+{
+    return memory < BUFFERS ? memory : RANDOM_IMAGES + memory - BUFFERS;
+}
 
 struct launch {
     struct random_launch chosen;
     struct tsl_window window;
     struct cpu_mem views[BUFFERS];
-    unsigned root_of[BUFFERS];
-    struct tsl_bound_arg args[RANDOM_ARGUMENTS];
-    struct tsl_argument_value values[RANDOM_ARGUMENTS];
-    struct tsl_cut_memory memories[RANDOM_ARGUMENTS];
+    unsigned root_of[MEMORIES];
+    struct tsl_sampler_desc sampler;
+    uint64_t seen_sampler;
+    struct tsl_bound_arg args[RANDOM_WITH_IMAGES];
+    struct tsl_argument_value values[RANDOM_WITH_IMAGES];
+    struct tsl_cut_memory memories[RANDOM_WITH_IMAGES];
 };
 
 static uint8_t *data_of(unsigned root)
@@ -130,6 +145,29 @@ static void place_buffers(uint64_t *state, struct launch *launch)
     }
 }
 
+static void place_images(uint64_t *state, struct launch *launch)
+{
+    static const cl_addressing_mode modes[] = {CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_CLAMP};
+
+    for (unsigned i = BUFFERS; i < MEMORIES; i++) {
+        const struct cpu_mem *image = (const struct cpu_mem *)roots[i];
+        const unsigned argument = argument_of(i);
+
+        launch->root_of[i] = i;
+        launch->args[argument] = mem_arg(roots[i]);
+        launch->values[argument] = (struct tsl_argument_value){
+            .value = &image->image, .size = sizeof(image->image), .memory = image->base.size, .pixels = &image->pixels};
+        launch->memories[argument] =
+            (struct tsl_cut_memory){.root = roots[i], .size = image->base.size, .may_write = true};
+    }
+    launch->sampler =
+        (struct tsl_sampler_desc){.addressing = modes[random_kernel_chance(state, 2)], .filter = CL_FILTER_NEAREST};
+    launch->seen_sampler = tsl_kc_sampler(&launch->sampler);
+    launch->args[RANDOM_SAMPLER] = (struct tsl_bound_arg){.kind = TSL_ARG_SAMPLER, .value = &launch->sampler};
+    launch->values[RANDOM_SAMPLER] =
+        (struct tsl_argument_value){.value = &launch->seen_sampler, .size = sizeof(launch->seen_sampler)};
+}
+
 static void set_value(struct launch *launch, unsigned i, const void *value, size_t size)
 {
     launch->args[i] = (struct tsl_bound_arg){.kind = TSL_ARG_VALUE, .size = size, .value = (void *)(uintptr_t)value};
@@ -149,6 +187,8 @@ static void choose_launch(uint64_t *state, const struct random_kernel *kernel, s
         launch->window.local_size[d] = launch->chosen.local[d];
     }
     place_buffers(state, launch);
+    if (with_images)
+        place_images(state, launch);
     launch->args[RANDOM_LOCAL] = (struct tsl_bound_arg){.kind = TSL_ARG_LOCAL, .size = 4 * RANDOM_KERNEL_LOCAL};
     set_value(launch, RANDOM_VALUES, &values->n, sizeof(values->n));
     set_value(launch, RANDOM_VALUES + 1, &values->m, sizeof(values->m));
@@ -213,16 +253,16 @@ static void fetch(const struct launch *launch, const struct tsl_argument_touch *
 {
     static uint8_t needed[ROOT];
 
-    for (unsigned i = 0; i < BUFFERS; i++)
-        memset(data_of(i), 0xa5, ROOT);
-    for (unsigned i = 0; i < BUFFERS; i++) {
-        const uint64_t memory = launch->values[i].memory, offset = launch->memories[i].offset;
-        const unsigned root = launch->root_of[i];
+    for (unsigned i = 0; i < n_memories(); i++)
+        memset(data_of(i), 0xa5, roots[i]->size);
+    for (unsigned i = 0; i < n_memories(); i++) {
+        const unsigned root = launch->root_of[i], argument = argument_of(i);
+        const uint64_t memory = launch->values[argument].memory, offset = launch->memories[argument].offset;
 
         memset(needed, 0, memory);
-        for_rows(&touches[i].write, memory, mark_row, needed);
-        for_rows(&touches[i].sure, memory, unmark_row, needed);
-        for_rows(&touches[i].read, memory, mark_row, needed);
+        for_rows(&touches[argument].write, memory, mark_row, needed);
+        for_rows(&touches[argument].sure, memory, unmark_row, needed);
+        for_rows(&touches[argument].read, memory, mark_row, needed);
         for (uint64_t at = 0; at < memory; at++)
             if (needed[at])
                 data_of(root)[offset + at] = initial[root][offset + at];
@@ -231,11 +271,12 @@ static void fetch(const struct launch *launch, const struct tsl_argument_touch *
 
 static void collect(const struct launch *launch, const struct tsl_argument_touch *touches)
 {
-    for (unsigned i = 0; i < BUFFERS; i++) {
-        const uint64_t offset = launch->memories[i].offset;
-        const unsigned root = launch->root_of[i];
+    for (unsigned i = 0; i < n_memories(); i++) {
+        const unsigned root = launch->root_of[i], argument = argument_of(i);
+        const uint64_t offset = launch->memories[argument].offset;
 
-        move_set(&touches[i].write, launch->values[i].memory, result[root] + offset, data_of(root) + offset);
+        move_set(&touches[argument].write, launch->values[argument].memory, result[root] + offset,
+                 data_of(root) + offset);
     }
 }
 
@@ -250,7 +291,7 @@ static const char *wrong; /* what was found; NULL: nothing */
 /* In one piece, so group after group: work-groups that write the same bytes do so in the same order each time. */
 static bool run_window(struct tsl_dkernel *kernel, const struct launch *launch, const struct tsl_window *window)
 {
-    struct tsl_bound_args bound = bind(RANDOM_ARGUMENTS, launch->args);
+    struct tsl_bound_args bound = bind(with_images ? RANDOM_WITH_IMAGES : RANDOM_ARGUMENTS, launch->args);
     struct tsl_fence *fence;
     cl_int status;
 
@@ -268,11 +309,12 @@ static bool is_racy(const struct launch *launch, unsigned n, const struct tsl_ar
 {
     for (unsigned s = 0; s < n; s++)
         for (unsigned t = 0; t < n; t++)
-            for (unsigned i = 0; i < BUFFERS * BUFFERS; i++) {
-                const unsigned a = i / BUFFERS, b = i % BUFFERS;
+            for (unsigned i = 0; i < n_memories() * n_memories(); i++) {
+                const unsigned of_a = i / n_memories(), of_b = i % n_memories();
+                const unsigned a = argument_of(of_a), b = argument_of(of_b);
                 int64_t shift = (int64_t)(launch->memories[b].offset - launch->memories[a].offset);
 
-                if (s != t && launch->root_of[a] == launch->root_of[b] &&
+                if (s != t && launch->root_of[of_a] == launch->root_of[of_b] &&
                     tsl_byte_sets_meet(&shares[s][a].read, &shares[t][b].write, shift, launch->values[a].memory,
                                        launch->values[b].memory))
                     return true;
@@ -282,8 +324,8 @@ static bool is_racy(const struct launch *launch, unsigned n, const struct tsl_ar
 
 static void compare_results(void)
 {
-    for (unsigned i = 0; i < BUFFERS; i++)
-        for (unsigned at = 0; at < ROOT; at++)
+    for (unsigned i = 0; i < n_memories(); i++)
+        for (unsigned at = 0; at < roots[i]->size; at++)
             if (result[i][at] != whole_result[i][at]) {
                 if (fault == NO_FAULT)
                     print_error("byte %u of memory %u is %02x, not %02x, was %02x\n", at, i, result[i][at],
@@ -315,7 +357,7 @@ static void run_shares(struct tsl_dkernel *kernel, const struct launch *launch, 
 /* One to five shares, some of them empty, mostly along the dimension that is told. */
 static void cut_launch(uint64_t *state, struct tsl_dkernel *kernel, const struct launch *launch)
 {
-    static struct tsl_argument_touch touches[MAX_SHARES][RANDOM_ARGUMENTS];
+    static struct tsl_argument_touch touches[MAX_SHARES][RANDOM_WITH_IMAGES];
     const struct tsl_footprint *footprint = ((struct cpu_kernel *)kernel)->facts->footprint;
     const struct tsl_argument_touch *shares[MAX_SHARES];
     struct tsl_window windows[MAX_SHARES];
@@ -356,7 +398,7 @@ static void cut_launch(uint64_t *state, struct tsl_dkernel *kernel, const struct
 
 static void fill_initial(uint64_t *state)
 {
-    for (unsigned i = 0; i < BUFFERS; i++)
+    for (unsigned i = 0; i < n_memories(); i++)
         for (unsigned at = 0; at < ROOT; at += 8) {
             random_kernel_chance(state, 1);
             memcpy(&initial[i][at], state, 8);
@@ -366,13 +408,13 @@ static void fill_initial(uint64_t *state)
 static void try_launch(uint64_t *state, struct tsl_dkernel *kernel, const struct launch *launch)
 {
     fill_initial(state);
-    for (unsigned i = 0; i < BUFFERS; i++)
-        memcpy(data_of(i), initial[i], ROOT);
+    for (unsigned i = 0; i < n_memories(); i++)
+        memcpy(data_of(i), initial[i], roots[i]->size);
     count.launches++;
     if (!run_window(kernel, launch, &launch->window))
         return;
-    for (unsigned i = 0; i < BUFFERS; i++)
-        memcpy(whole_result[i], data_of(i), ROOT);
+    for (unsigned i = 0; i < n_memories(); i++)
+        memcpy(whole_result[i], data_of(i), roots[i]->size);
     if (((struct cpu_kernel *)kernel)->facts->footprint)
         cut_launch(state, kernel, launch);
 }
@@ -422,7 +464,8 @@ static struct tsl_dprogram *build_program(uint64_t first, unsigned n)
 
         made[i].state = state_of(first + i);
         snprintf(name, sizeof(name), "k%u", i);
-        random_kernel_write(&made[i].state, name, &made[i].kernel, made[i].text, sizeof(made[i].text));
+        (with_images ? random_kernel_write_images : random_kernel_write)(&made[i].state, name, &made[i].kernel,
+                                                                         made[i].text, sizeof(made[i].text));
         used += (size_t)snprintf(source + used, sizeof(source) - used, "%s", made[i].text);
         assert_true(used < sizeof(source));
     }
@@ -482,13 +525,12 @@ static unsigned hunt(uint64_t first, uint64_t n, unsigned enough)
     return found;
 }
 
-static void footprints_are_true(void **state)
+static void all_are_true(uint64_t n)
 {
     unsigned found;
 
-    (void)state;
     fault = NO_FAULT;
-    found = hunt(setting("FOOTPRINT_SEED", 1), setting("FOOTPRINT_KERNELS", 300), UINT_MAX);
+    found = hunt(setting("FOOTPRINT_SEED", 1), setting("FOOTPRINT_KERNELS", n), UINT_MAX);
     print_message(
         "%u kernels (%u without footprint), %u launches, of these may be cut %u; not: writes meet %u, unknown "
         "%u, atomics %u, few groups %u; %u run cut in %u shares, %u not as they race\n",
@@ -496,6 +538,22 @@ static void footprints_are_true(void **state)
         count.forbidden[TSL_CUT_WRITES_UNKNOWN], count.forbidden[TSL_CUT_ATOMICS],
         count.forbidden[TSL_CUT_TOO_FEW_GROUPS], count.cut, count.shares, count.racy);
     assert_int_equal(found, 0);
+}
+
+static void footprints_are_true(void **state)
+{
+    (void)state;
+    with_images = false;
+    all_are_true(300);
+}
+
+static void footprints_of_images_are_true(void **state)
+{
+    (void)state;
+    with_images = true;
+    all_are_true(150);
+    assert_true(count.cut > 0 || getenv("FOOTPRINT_KERNELS"));
+    with_images = false;
 }
 
 /* What the check tells of false footprints is no news. */
@@ -525,18 +583,42 @@ static void faults_are_found(void **state)
     fault = NO_FAULT;
 }
 
+static struct tsl_mem *new_image(unsigned i)
+{
+    static const cl_image_format formats[RANDOM_N_IMAGES] = {
+        {CL_RGBA, CL_UNSIGNED_INT8}, {CL_R, CL_UNSIGNED_INT32}, {CL_RG, CL_SIGNED_INT16}, {CL_RGBA, CL_UNORM_INT8}};
+    static const cl_mem_object_type types[RANDOM_N_IMAGES] = {CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D,
+                                                              CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D};
+    const unsigned *size = random_image_sizes[i];
+    const bool array = types[i] == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    const struct tsl_image_desc desc = {.format = formats[i],
+                                        .type = types[i],
+                                        .width = size[0],
+                                        .height = size[1],
+                                        .depth = array ? 1 : size[2],
+                                        .array_size = array ? size[2] : 1,
+                                        .element_size = 4,
+                                        .row_pitch = 4 * size[0],
+                                        .slice_pitch = 4 * size[0] * size[1]};
+    struct tsl_mem *image;
+
+    assert_int_equal(driver->image_alloc(member, &desc, CL_MEM_READ_WRITE, NULL, &image), CL_SUCCESS);
+    assert_true(image->size <= ROOT);
+    return image;
+}
+
 static int open_bed(void **state)
 {
     int error = bed_open(state);
 
-    for (unsigned i = 0; i < BUFFERS && !error; i++)
-        roots[i] = new_mem(ROOT);
+    for (unsigned i = 0; i < MEMORIES && !error; i++)
+        roots[i] = i < BUFFERS ? new_mem(ROOT) : new_image(i - BUFFERS);
     return error;
 }
 
 static int close_bed(void **state)
 {
-    for (unsigned i = 0; i < BUFFERS; i++)
+    for (unsigned i = 0; i < MEMORIES; i++)
         driver->mem_free(roots[i]);
     return close_members(state);
 }
@@ -545,9 +627,10 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(footprints_are_true),
+        cmocka_unit_test(footprints_of_images_are_true),
         cmocka_unit_test(faults_are_found),
     };
 
     /* A hunt is for true footprints alone. */
-    return _cmocka_run_group_tests("footprint_hunt", tests, getenv("FOOTPRINT_KERNELS") ? 1 : 2, open_bed, close_bed);
+    return _cmocka_run_group_tests("footprint_hunt", tests, getenv("FOOTPRINT_KERNELS") ? 2 : 3, open_bed, close_bed);
 }

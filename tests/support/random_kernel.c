@@ -184,6 +184,29 @@ static void other_store(struct generator *g, unsigned of)
     }
 }
 
+/* A pixel: of the image, by a guard in it, or beside it, where it has no effect. */
+static void pixel_store(struct generator *g)
+{
+    static const char names[] = "rwxv";
+    const unsigned image = 1 + rk_chance(g, 3), how = rk_chance(g, 4), depth = rk_chance(g, 3);
+    const bool fitted = how < 2;
+    struct value x = rk_coordinate(g, depth, image, 0, fitted), y = rk_coordinate(g, depth, image, 1, fitted),
+                 z = rk_coordinate(g, 0, image, 2, fitted);
+    struct text value = stored(g);
+
+    indent(g);
+    if (how == 2)
+        rk_put(g, "if (%s < get_image_width(%ci) && %s < get_image_height(%ci) && %s >= 0) ", x.text, names[image],
+               y.text, names[image], y.text);
+    if (image == 1)
+        rk_put(g, "write_imageui(wi, (int2)(%s, %s), (uint4)((uint)(%s)));\n", x.text, y.text, value.text);
+    else if (image == 2)
+        rk_put(g, "write_imagei(xi, (int4)(%s, %s, %s, 0), (int4)((int)(%s)));\n", x.text, y.text, z.text, value.text);
+    else
+        rk_put(g, "write_imagef(vi, (int4)(%s, %s, %s, 0), (float4)((float)(%s) * 0.003f));\n", x.text, y.text, z.text,
+               value.text);
+}
+
 static void store(struct generator *g)
 {
     unsigned of = rk_chance(g, 2);
@@ -454,6 +477,11 @@ static void statement(struct generator *g)
 {
     unsigned which = rk_chance(g, 40);
 
+    if (g->images && rk_chance(g, 3) == 0) {
+        g->n_statements++;
+        pixel_store(g);
+        return;
+    }
     if (++g->n_statements > 14 || which < 16 || g->depth > 3)
         store(g);
     else if (which < 21)
@@ -488,9 +516,10 @@ static void choose_limits(struct generator *g, struct random_kernel *kernel)
     kernel->most_w = (int32_t)(kernel->most_items[0] + kernel->most_offset[0] + rk_chance(g, 5));
 }
 
-void random_kernel_write(uint64_t *state, const char *name, struct random_kernel *kernel, char *text, size_t size)
+static void write_kernel(uint64_t *state, const char *name, struct random_kernel *kernel, char *text, size_t size,
+                         bool images)
 {
-    struct generator g = {.state = state, .kernel = kernel, .text = text, .size = size, .cost = 1};
+    struct generator g = {.state = state, .kernel = kernel, .text = text, .size = size, .cost = 1, .images = images};
     static const unsigned tame[] = {100, 100, 100, 90, 70, 20};
 
     choose_limits(&g, kernel);
@@ -502,12 +531,27 @@ void random_kernel_write(uint64_t *state, const char *name, struct random_kernel
     }
     rk_put(&g, "kernel void %s(global %s *a, global %s *b, global const int *in, local int *t,\n", name, g.of[0]->type,
            g.of[1]->type);
-    rk_put(&g, "               int n, int m, int w, uint u, long q, struct s v)\n{\n");
+    rk_put(&g, "               int n, int m, int w, uint u, long q, struct s v");
+    if (images)
+        rk_put(&g, ",\n               read_only image2d_t ri, write_only image2d_t wi, read_write image2d_array_t xi, "
+                   "write_only image3d_t vi, sampler_t sm");
+    rk_put(&g, ")\n{\n");
     rk_put(&g, "    int lid = (int)get_local_linear_id();\n");
     rk_put(&g, "    int items = (int)(get_local_size(0) * get_local_size(1) * get_local_size(2));\n");
     for (unsigned n = 1 + rk_chance(&g, 4); n > 0; n--)
         statement(&g);
     rk_put(&g, "}\n");
+}
+
+void random_kernel_write(uint64_t *state, const char *name, struct random_kernel *kernel, char *text, size_t size)
+{
+    write_kernel(state, name, kernel, text, size, false);
+}
+
+void random_kernel_write_images(uint64_t *state, const char *name, struct random_kernel *kernel, char *text,
+                                size_t size)
+{
+    write_kernel(state, name, kernel, text, size, true);
 }
 
 void random_kernel_launch(uint64_t *state, const struct random_kernel *kernel, struct random_launch *launch)

@@ -1,7 +1,7 @@
 /*
  * Random kernels as OpenCL C text, and launches of them, for tests of footprints: indices that are affine, nested,
- * divided, wrapped or loaded from memory, guards, loops, early returns, barriers, aliases, structures and vectors. No
- * kernel leaves its memory or overflows a signed integer, whatever the values in its buffers are.
+ * divided, wrapped or loaded from memory, guards, loops, early returns, barriers, aliases, structures, vectors and
+ * images. No kernel leaves its buffers or overflows a signed integer, whatever the values in its buffers are.
  */
 #ifndef TSL_TESTS_RANDOM_KERNEL_H
 #define TSL_TESTS_RANDOM_KERNEL_H
@@ -15,6 +15,19 @@
 
 /* Arguments: global T *a, global T *b, global const int *in, local int *t, and values. */
 enum { RANDOM_A, RANDOM_B, RANDOM_IN, RANDOM_LOCAL, RANDOM_VALUES, RANDOM_ARGUMENTS = RANDOM_VALUES + 6 };
+
+/* Behind these, of a kernel with images: read_only image2d_t ri (CL_RGBA, CL_UNSIGNED_INT8), write_only image2d_t wi
+ * (CL_R, CL_UNSIGNED_INT32), read_write image2d_array_t xi (CL_RG, CL_SIGNED_INT16), write_only image3d_t vi (CL_RGBA,
+ * CL_UNORM_INT8), and sampler_t sm, of unnormalized coordinates that don't leave the image. */
+enum {
+    RANDOM_IMAGES = RANDOM_ARGUMENTS,
+    RANDOM_N_IMAGES = 4,
+    RANDOM_SAMPLER = RANDOM_IMAGES + RANDOM_N_IMAGES,
+    RANDOM_WITH_IMAGES
+};
+
+/* Columns, rows, slices. */
+extern const unsigned random_image_sizes[RANDOM_N_IMAGES][3];
 
 struct random_struct {
     int16_t x;
@@ -51,6 +64,9 @@ extern const char random_kernel_head[];
 /* Writes the text of a kernel of that name, at most size bytes with the NUL; the same for the same *state, which goes
  * on. */
 void random_kernel_write(uint64_t *state, const char *name, struct random_kernel *kernel, char *text, size_t size);
+/* The same with images. */
+void random_kernel_write_images(uint64_t *state, const char *name, struct random_kernel *kernel, char *text,
+                                size_t size);
 void random_kernel_launch(uint64_t *state, const struct random_kernel *kernel, struct random_launch *launch);
 
 #endif

@@ -156,8 +156,35 @@ struct value rk_scalar(struct generator *g)
     }
 }
 
+const unsigned random_image_sizes[RANDOM_N_IMAGES][3] = {{37, 21, 1}, {40, 30, 1}, {16, 12, 5}, {19, 9, 7}};
+
+struct value rk_coordinate(struct generator *g, unsigned depth, unsigned image, unsigned d, bool fitted)
+{
+    const bool own = d < g->kernel->dims && rk_chance(g, 4);
+    struct value value = own ? rk_gid(g, d) : depth ? rk_expression(g, depth - 1) : id(g);
+
+    return fitted ? rk_fitted(g, value, random_image_sizes[image][d]) : value;
+}
+
+/* What is read of a pixel. */
+static struct value pixel(struct generator *g, unsigned depth)
+{
+    const unsigned which = rk_chance(g, 4), image = which == 0 ? 2 : 0;
+    const bool fitted = which < 2; /* else the sampler does it */
+    struct value x = rk_coordinate(g, depth, image, 0, fitted), y = rk_coordinate(g, 0, image, 1, fitted), z;
+
+    if (which > 1)
+        return rk_make(0, 255, "(int)(read_imageui(ri, sm, (int2)(%s, %s)).x & 255)", x.text, y.text);
+    if (which == 1)
+        return rk_make(0, 255, "(int)(read_imageui(ri, (int2)(%s, %s)).z & 255)", x.text, y.text);
+    z = rk_coordinate(g, 0, image, 2, true);
+    return rk_make(0, 255, "(read_imagei(xi, (int4)(%s, %s, %s, 0)).y & 255)", x.text, y.text, z.text);
+}
+
 struct value rk_loaded(struct generator *g, unsigned depth)
 {
+    if (g->images && rk_chance(g, 2))
+        return pixel(g, depth);
     struct value index = rk_fitted(g, depth ? rk_expression(g, depth - 1) : id(g), RANDOM_KERNEL_BYTES / 4);
 
     return rk_chance(g, 3) ? rk_make(0, 255, "(in[%s] & 255)", index.text) : rk_make(0, 255, "get(in, %s)", index.text);

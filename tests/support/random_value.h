@@ -37,6 +37,7 @@ struct generator {
     unsigned tame; /* of a hundred indices so many are of the pattern */
     unsigned depth, cost, n_statements;
     bool returned; /* some work-items may have ended: no barrier any more */
+    bool images;   /* it has some */
 };
 
 struct text {
@@ -69,6 +70,9 @@ struct value rk_fitted(struct generator *g, struct value index, int64_t n);
 struct value rk_pattern(struct generator *g);
 /* Of memory `of` (0: a, 1: b) in elements of so many bytes. */
 struct value rk_index_of(struct generator *g, unsigned of, unsigned size);
+
+/* Of an image, in dimension d: fitted, or as it comes. */
+struct value rk_coordinate(struct generator *g, unsigned depth, unsigned image, unsigned d, bool fitted);
 
 struct text rk_condition(struct generator *g, unsigned depth);
 
