@@ -393,7 +393,7 @@ static cl_int fill_in(struct cpu_launch *launch, const struct tsl_launch *wanted
     launch->check = NULL;
     launch->call = NULL;
     launch->wg.user = launch;
-    pthread_mutex_init(&launch->print_lock, NULL);
+    launch->print_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     error = set_groups(launch, wanted->window, n_threads);
     if (!error)
         error = set_args(launch, wanted->args);

@@ -132,8 +132,32 @@ static cl_int check_images(const struct tsl_kernel_facts *facts, const struct ts
     return CL_SUCCESS;
 }
 
+/* Is no argument an image, shared virtual memory, or a part of another object? Then any member takes them, which most
+ * launches learn by one look at each. */
+static bool are_plain(const struct tsl_args *args)
+{
+    for (cl_uint i = 0; i < args->n_all; i++) {
+        const struct tsl_buffer *buffer = args->args[i].buffer;
+
+        if (buffer && (buffer->parent || buffer->offset || buffer->image || buffer->svm))
+            return false;
+    }
+    return true;
+}
+
+/* Arguments that aren't plain. */
+static cl_int check_arguments(const struct tsl_kernel *kernel, unsigned i, const struct tsl_args *args)
+{
+    cl_int error = check_images(facts_of(kernel, i), args, i);
+
+    if (!error)
+        error = check_svm(args, i);
+    return error ? error
+                 : check_alignment(args, tsl_members_of(i), kernel->program->context->members[i]->caps.base_align);
+}
+
 static cl_int check_member(const struct tsl_kernel *kernel, unsigned i, const struct tsl_window *window,
-                           const struct tsl_args *args, size_t local_mem_size)
+                           const struct tsl_args *args, size_t local_mem_size, bool plain)
 {
     const struct tsl_kernel_part *part = &kernel->parts[i];
     cl_int error = check_sizes(part, window);
@@ -142,11 +166,7 @@ static cl_int check_member(const struct tsl_kernel *kernel, unsigned i, const st
         return error;
     if (part->facts.local_mem_size + local_mem_size > part->limits.local_mem_size)
         return CL_OUT_OF_RESOURCES;
-    error = check_images(&part->facts, args, i);
-    if (!error)
-        error = check_svm(args, i);
-    return error ? error
-                 : check_alignment(args, tsl_members_of(i), kernel->program->context->members[i]->caps.base_align);
+    return plain ? CL_SUCCESS : check_arguments(kernel, i, args);
 }
 
 cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, tsl_members *members)
@@ -155,22 +175,25 @@ cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, ts
     cl_int result = !tsl_members_is_empty(left) ? CL_SUCCESS : CL_INVALID_PROGRAM_EXECUTABLE;
     struct tsl_args *args;
     size_t local_mem_size;
+    bool plain;
     cl_int error = tsl_kernel_args(kernel, &args);
 
     if (error != CL_SUCCESS)
         return error;
     fill_required(kernel, window);
     local_mem_size = tsl_args_local_size(args);
+    plain = are_plain(args);
     for (unsigned i = 0; tsl_members_reach(left, i); i++) {
         if (!tsl_members_has(left, i))
             continue;
-        error = check_member(kernel, i, window, args, local_mem_size);
+        error = check_member(kernel, i, window, args, local_mem_size, plain);
         if (error == CL_SUCCESS)
             continue;
         tsl_members_remove(&left, i);
         result = result == CL_SUCCESS ? error : result;
     }
-    left = prefer_members_knowing(args, left);
+    if (!plain)
+        left = prefer_members_knowing(args, left);
     tsl_args_let_go(args);
     *members = left;
     return tsl_members_is_empty(left) ? result : CL_SUCCESS;
