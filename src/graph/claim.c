@@ -16,12 +16,18 @@
 #include "graph/valid.h"
 #include "tile/tile.h"
 
-static void note_write(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end)
+static void tell_write(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     if (!LIST_EMPTY(&command->graph->redoable))
         tsl_redoable_note_write(command, data);
     if (command->graph->checks)
         tsl_coherence_note_write(command, data, begin, end);
+}
+
+static inline void note_write(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    if (!LIST_EMPTY(&command->graph->redoable) || command->graph->checks)
+        tell_write(command, data, begin, end);
 }
 
 cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned may)

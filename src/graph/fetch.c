@@ -131,19 +131,18 @@ static cl_int add_run(struct batches *all, uint64_t begin, uint64_t end, unsigne
     return error;
 }
 
-cl_int tsl_fetch_ranges(struct tsl_command *command, struct tsl_data *data, const struct tsl_range *ranges, unsigned n,
-                        unsigned space)
+/* What the space lacks of the ranges. */
+static cl_int fetch_lacking(struct tsl_command *command, struct tsl_data *data, const struct tsl_range *ranges,
+                            unsigned n, unsigned space)
 {
     struct batches all; /* It is large, and most has no use mostly. */
-    cl_int error = data->lost ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    cl_int error = CL_SUCCESS;
     all.command = command;
     all.data = data;
     all.to = space;
     all.next = 0;
     for (unsigned i = 0; i < TSL_MOVE_SOURCES; i++)
         all.of[i].n = 0;
-    if (space != TSL_SPACE_HOST)
-        tsl_residency_ensure(command, data, space);
     for (unsigned i = 0; i < n; i++) {
         uint64_t begin = ranges[i].begin, end = ranges[i].end;
         unsigned from = 0;
@@ -156,6 +155,28 @@ cl_int tsl_fetch_ranges(struct tsl_command *command, struct tsl_data *data, cons
     for (unsigned i = 0; i < TSL_MOVE_SOURCES && !error; i++)
         error = fetch_batch(&all, &all.of[i]);
     return error;
+}
+
+/* Is all of the range valid in the space, or was never written? */
+static bool is_there(struct tsl_data *data, const struct tsl_range *range, unsigned space)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, range->begin, range->end);
+    while (tile && (tsl_spaces_has(tile->valid, space) || tsl_spaces_is_empty(tile->valid)))
+        tile = tsl_tiles_next_meeting(tile, range->end);
+    return !tile;
+}
+
+cl_int tsl_fetch_ranges(struct tsl_command *command, struct tsl_data *data, const struct tsl_range *ranges, unsigned n,
+                        unsigned space)
+{
+    if (space != TSL_SPACE_HOST)
+        tsl_residency_ensure(command, data, space);
+    if (data->lost)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (unsigned i = 0; i < n; i++) /* Mostly nothing is lacking. */
+        if (!is_there(data, &ranges[i], space))
+            return fetch_lacking(command, data, &ranges[i], n - i, space);
+    return CL_SUCCESS;
 }
 
 cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)

@@ -217,8 +217,26 @@ static tsl_members holders(const struct tsl_graph *graph, tsl_members members, c
     return can;
 }
 
+/* Does each of the members hold the arguments as if each were an object, and in the member's own memory? Mostly they
+ * do. */
+static bool all_hold_most(const struct tsl_graph *graph, tsl_members members, const struct tsl_args *args)
+{
+    struct need most = {0, 0, 0};
+    for (cl_uint i = 0; i < args->n_all; i++) {
+        const struct tsl_data *data = data_of_arg(args, i);
+        most.own += data ? data->size : 0;
+        most.largest = data && data->size > most.largest ? data->size : most.largest;
+    }
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(members, i) && !holds(graph->ports[i].member, &most))
+            return false;
+    return true;
+}
+
 tsl_members tsl_member_memory_holders(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args)
 {
+    if (!graph->n_spread && all_hold_most(graph, members, args))
+        return members;
     if (!tsl_member_memory_holds_parts(graph, args))
         return TSL_MEMBERS_NONE;
     tsl_members can = holders(graph, members, args, false);

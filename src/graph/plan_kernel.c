@@ -132,7 +132,7 @@ static cl_int fetch_ranges(struct tsl_command *c, const struct touched *t)
 {
     struct tsl_range all[2 * TSL_FOOTING_MAX_RANGES];
     unsigned n = needed_ranges(t, all);
-    return n ? tsl_fetch_ranges(c, t->data, all, tsl_runs_tidy(all, n), t->space) : CL_SUCCESS;
+    return n ? tsl_fetch_ranges(c, t->data, all, n > 1 ? tsl_runs_tidy(all, n) : n, t->space) : CL_SUCCESS;
 }
 
 static void warn_unwritten(const struct arguments *a, cl_uint i, const struct touched *t)
@@ -300,35 +300,50 @@ static void follow_area(struct tsl_op *op, const struct tsl_slices *slices, cons
         tsl_op_depend(op, TSL_SMALL_AT(ins, i)->op, true);
 }
 
+/* The operation of the share, which claims nothing yet; a reference. NULL: no memory, and the placer knows. */
+static struct tsl_op *make_launch(struct tsl_command *c, unsigned i, const tsl_dependences *order)
+{
+    struct tsl_share *share = tsl_command_share(c, i);
+    struct tsl_op *op = tsl_plan_launch(c, order, i);
+    if (!op) {
+        tsl_place_ended(c, share, 0, 0);
+        return NULL;
+    }
+    tsl_op_ref(op);
+    op->end_estimate_ns = share->placement.end_ns;
+    tsl_place_add_launch(op->port, op);
+    if (share->placement.watch)
+        tsl_op_watch(op);
+    return op;
+}
+
+/* error: why the operation won't run, if not CL_SUCCESS. */
+static cl_int claim_launch(struct tsl_op *op, const struct arguments *a, cl_int error)
+{
+    if (a->touches)
+        tsl_footing_note_extents(op, a->args, a->touches, a->facts->footprint->n_arguments);
+    if (!error)
+        error = claim_args(a, op);
+    if (!error)
+        error = claim_effects(op, a->facts);
+    return tsl_plan_go(op, error);
+}
+
 /* error: why the operation won't run, if not CL_SUCCESS. ins: of a window, what brings its bytes; else NULL. *made: a
  * reference to the operation; NULL: there is none. */
 static cl_int plan_launch(struct tsl_command *c, unsigned i, const tsl_dependences *order, const tsl_dependences *ins,
                           cl_int error, struct tsl_op **made)
 {
     struct tsl_share *share = tsl_command_share(c, i);
-    struct tsl_port *port = &c->graph->ports[share->placement.member];
-    struct tsl_op *op = tsl_plan_launch(c, order, i);
+    struct tsl_op *op = make_launch(c, i, order);
     *made = op;
-    if (!op) {
-        tsl_place_ended(c, share, 0, 0);
+    if (!op)
         return CL_OUT_OF_HOST_MEMORY;
-    }
-    tsl_op_ref(op);
     if (ins)
         follow_area(op, share->slices, ins);
-    op->end_estimate_ns = share->placement.end_ns;
-    tsl_place_add_launch(port, op);
-    if (share->placement.watch)
-        tsl_op_watch(op);
     const bool sliced = c->n_chained && is_all_sliced(c, share);
     const struct arguments arguments = sliced ? outline_of(c, share) : arguments_of(c, share);
-    if (arguments.touches)
-        tsl_footing_note_extents(op, arguments.args, arguments.touches, arguments.facts->footprint->n_arguments);
-    if (!error)
-        error = claim_args(&arguments, op);
-    if (!error)
-        error = claim_effects(op, arguments.facts);
-    return tsl_plan_go(op, error);
+    return claim_launch(op, &arguments, error);
 }
 
 /* ---- Window by window -------------------------------------------------------------------------------------------- */
@@ -535,6 +550,20 @@ static cl_int plan_insides(struct tsl_command *c, const tsl_dependences *order, 
     return error;
 }
 
+/* A launch of one share that touches all of its arguments. */
+static cl_int plan_all(struct tsl_command *c, const tsl_dependences *order)
+{
+    const struct arguments arguments = outline_of(c, &c->share);
+    c->share.partial = false;
+    cl_int error = fetch_args(&arguments);
+    struct tsl_op *op = make_launch(c, 0, order);
+    if (!op)
+        return error ? error : CL_OUT_OF_HOST_MEMORY;
+    cl_int failed = claim_launch(op, &arguments, error);
+    tsl_op_unref(op);
+    return error ? error : failed;
+}
+
 static cl_int plan_shares(struct tsl_command *c, const tsl_dependences *order)
 {
     if (c->n_more)
@@ -554,7 +583,11 @@ cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
 {
     if (c->graph->checks_cuts)
         tsl_split_check_begin(c, order);
-    cl_int error = c->out_of_core ? plan_windows(c, order) : plan_shares(c, order);
+    cl_int error = CL_SUCCESS;
+    if (!tsl_footing_matters(c) && !c->joints)
+        error = plan_all(c, order);
+    else
+        error = c->out_of_core ? plan_windows(c, order) : plan_shares(c, order);
     if (c->split_check)
         tsl_split_check_end(c);
     return error;

@@ -158,7 +158,7 @@ static void extend_frontier(struct tsl_command *c)
     add_all(c, &queue->frontier, &c->frontier, false);
 }
 
-static void begin(struct tsl_command *c, tsl_dependences *order)
+static inline void begin(struct tsl_command *c, tsl_dependences *order)
 {
     c->state = TSL_SCHEDULED;
     c->submit_ns = tsl_command_stamp(c);
@@ -188,7 +188,7 @@ static void not_planned(struct tsl_command *c)
 
 /* Returns what is behind the command in its queue. While it was planned, the lock may have been given
  * (graph->begin_now), and the queue have grown. */
-static struct tsl_command *end(struct tsl_command *c, tsl_dependences *order)
+static inline struct tsl_command *end(struct tsl_command *c, tsl_dependences *order)
 {
     if (!c->share.op && !c->is_deferred)
         for (unsigned i = 0; i < order->n; i++)
@@ -307,6 +307,30 @@ static void schedule_chain(struct due *due, struct tsl_chain *chain)
     tsl_chain_destroy(chain);
 }
 
+/* Only such a launch can be chained with others. */
+static bool may_go_by_windows(const struct tsl_command *c)
+{
+    return c->out_of_core || !tsl_members_is_empty(c->other_way);
+}
+
+/* True: it waits for others, or was scheduled with them. */
+static bool is_chained(struct due *due, struct tsl_command *c)
+{
+    tsl_either_way_chain(c);
+    if (tsl_chain_waits(c)) {
+        c->n_hold++;
+        c->queue->chain = c;
+        tsl_chain_patience_begin(c->graph);
+        return true;
+    }
+    struct tsl_chain *chain = tsl_chain_make(c);
+    if (chain)
+        schedule_chain(due, chain);
+    else
+        tsl_either_way_alone(c);
+    return chain != NULL;
+}
+
 static void run(struct due *due)
 {
     while (due->first) {
@@ -314,21 +338,8 @@ static void run(struct due *due)
         due->first = c->next;
         if (!due->first)
             due->end = &due->first;
-        if (c->kernel)
-            tsl_either_way_chain(c);
-        if (tsl_chain_waits(c)) {
-            c->n_hold++;
-            c->queue->chain = c;
-            tsl_chain_patience_begin(c->graph);
+        if (may_go_by_windows(c) && is_chained(due, c))
             continue;
-        }
-        struct tsl_chain *chain = tsl_chain_make(c);
-        if (chain) {
-            schedule_chain(due, chain);
-            continue;
-        }
-        if (c->kernel)
-            tsl_either_way_alone(c);
         if (not_now(c)) {
             STAILQ_INSERT_TAIL(&c->graph->later, c, later);
             continue;

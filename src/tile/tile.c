@@ -274,8 +274,8 @@ void tsl_tiles_finish(struct tsl_tiles *tiles)
     tiles->begins = NULL;
 }
 
-/* The last tile that begins at or before position; NULL if none does. */
-static struct tsl_tile *tile_before(struct tsl_tiles *tiles, uint64_t position)
+/* The last tile that begins at or before position; NULL if none does. Not within its callers, which need it rarely. */
+static __attribute__((noinline)) struct tsl_tile *tile_before(struct tsl_tiles *tiles, uint64_t position)
 {
     struct tsl_tile key = {.begin = position};
     struct tsl_tile *noted = tiles->begins ? *place_of(tiles, position) : NULL;
@@ -360,7 +360,7 @@ static bool fill_gaps(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
     return true;
 }
 
-struct tsl_tile *tsl_tiles_cut(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
+static struct tsl_tile *cut_apart(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
 {
     struct tsl_tile *first, *behind;
     if (!split(tiles, begin, &first))
@@ -370,6 +370,14 @@ struct tsl_tile *tsl_tiles_cut(struct tsl_tiles *tiles, uint64_t begin, uint64_t
     if (tiles->directory)
         return first;
     return fill_gaps(tiles, begin, end) ? tsl_tiles_at(tiles, begin) : NULL;
+}
+
+struct tsl_tile *tsl_tiles_cut(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
+{
+    struct tsl_tile *tile = tsl_tiles_at(tiles, begin);
+    if (tile && tile->begin == begin && tile->end == end)
+        return tile;
+    return cut_apart(tiles, begin, end);
 }
 
 static bool joinable(const struct tsl_tile *left, const struct tsl_tile *right)
@@ -400,7 +408,8 @@ static struct tsl_tile *join_step(struct tsl_tiles *tiles, struct tsl_tile *tile
 void tsl_tiles_join(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
 {
     struct tsl_tile *tile = tsl_tiles_meeting(tiles, begin, end);
-    struct tsl_tile *before = tile && tile->begin >= begin ? RB_PREV(tsl_tile_tree, NULL, tile) : NULL;
+    bool first = !tile || tile->begin < begin || tiles->n == 1;
+    struct tsl_tile *before = first ? NULL : RB_PREV(tsl_tile_tree, NULL, tile);
     if (before && before->end == begin)
         tile = before;
     if (tile)

@@ -341,9 +341,9 @@ fault(redo_twice graph/redo.c
     "a share that failed is done again twice")
 fault(redo_unfenced graph/plan_kernel.c
     [[    if (!error)
-        error = claim_args(&arguments, op);]]
-    [[    if (!error && !(BROKEN && share->again))
-        error = claim_args(&arguments, op);]]
+        error = claim_args(a, op);]]
+    [[    if (!error && !(BROKEN && tsl_op_share(op)->again))
+        error = claim_args(a, op);]]
     "a share that is done again doesn't wait for what it reads")
 
 foreach(file IN LISTS files)
