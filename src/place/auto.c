@@ -38,6 +38,7 @@
 #define MOST_DOUBT  1024 /* times its price: a move to a faster member is never dearer */
 #define TIMED_NS    5e5 /* ... and those of one in so much work at most: timing may cost as much as some small kernels */
 #define SMALL_NS    2e4 /* of a launch: smaller ones are timed and watched more rarely, as either costs about as much */
+#define NO_HELP     4   /* times as long takes a launch on a member that is no help with it */
 #define SMALL_IN    8   /* ... so many times */
 #define NEVER_NS    9e18 /* the latest end: some three hundred years */
 
@@ -273,6 +274,24 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
     tsl_parts_book_whole(placer, ask, placement->member);
 }
 
+/* When a launch could have ended on the other members at the earliest, from now, where all of these are so slow that
+ * they are no help; 0: one isn't. */
+static double elsewhere_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, double ns)
+{
+    double least_ns = INFINITY;
+
+    for (unsigned i = 0; i < placer->n; i++) {
+        if (i == member || !tsl_candidate_of(ask, i)->eligible)
+            continue;
+        struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[i], tsl_kernel_known_as(ask, i), ask->size);
+        double its_ns = guess.n_samples ? guess.ns : ns * tsl_estimate_fear(placer, member, i);
+        if (its_ns < NO_HELP * ns)
+            return 0;
+        least_ns = fmin(least_ns, its_ns);
+    }
+    return least_ns;
+}
+
 bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member,
                      struct tsl_placement *placement)
 {
@@ -282,7 +301,9 @@ bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsig
     struct tsl_guess guess =
         tsl_model_run(placer->model, placer->kind[member], tsl_kernel_known_as(ask, member), ask->size);
     double left_ns = tsl_load_left_ns(&placer->load[member], ask->now_ns);
-    if (guess.n_samples < ENOUGH || left_ns + guess.ns >= tsl_pays_latency_ns(placer, 1))
+    if (guess.n_samples < ENOUGH ||
+        (left_ns + guess.ns >= tsl_pays_latency_ns(placer, 1) &&
+         (left_ns > HORIZON_NS / 2 || left_ns + guess.ns >= elsewhere_ns(placer, ask, member, guess.ns))))
         return false;
     struct tsl_option option = {.known = true,
                                 .n_samples = guess.n_samples,

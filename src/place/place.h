@@ -96,7 +96,7 @@ int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among);
 void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 
 /* Places a launch on that member, which alone has its data, if it ends there before it could begin on another: one that
- * takes less than a handover between members. */
+ * takes less than a handover between members, or one with which no other is any help. */
 bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member,
                      struct tsl_placement *placement);
 
