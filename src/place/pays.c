@@ -253,6 +253,26 @@ static double use_ns(const struct tsl_placer *placer, const struct tsl_parts *pa
     return FIRST_USE_NS * (n_used ? n_new : n_new - 1);
 }
 
+/* All parts but one are tries. Such a cut gains nothing by itself, so the purse for tries pays what it costs. */
+static bool only_tries(const struct tsl_placer *placer, const struct tsl_parts *parts)
+{
+    unsigned n_others = 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        n_others += parts->of[i] > 0 && !tsl_members_has(parts->tried, i);
+    return n_others == 1 && !tsl_members_is_empty(parts->tried);
+}
+
+static bool purse_pays(struct tsl_placer *placer, const struct tsl_parts *parts, double move_ns)
+{
+    double price_ns = cost_ns(placer) + joints_ns(placer, parts) + fmax(move_ns - parts->whole_move_ns, 0);
+
+    if (price_ns > placer->purse_ns)
+        return false;
+    placer->purse_ns -= price_ns;
+    return true;
+}
+
 /* prepaid: its moves were paid for by regret. */
 static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, bool *prepaid)
 {
@@ -277,6 +297,8 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
         if (parts->of[i] > 0)
             tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "... member %u: %.4f of it%s", i, parts->of[i],
                     tsl_members_has(parts->tried, i) ? ", as a try" : "");
+    if (only_tries(placer, parts))
+        return purse_pays(placer, parts, move_ns);
     if (cut_ns + move_ns >= parts->whole_ns)
         return *prepaid = regrets(placer, ask, parts, parts->whole_ns - cut_ns, move_ns);
     placer->cut_doubt /= 2;

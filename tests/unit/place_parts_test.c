@@ -738,6 +738,24 @@ static void test_tries(void **state)
     assert_true(parts.of[2] == 0);
 }
 
+/* A cut for a try's sake alone gains nothing: the purse pays for it, or it is left. */
+static void test_only_a_try(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(2);
+    learn(0, KERNEL, 1e8);
+    placer->purse_ns = 6e6;
+    assert_cut(KERNEL, &parts);
+    assert_true(fabs(parts.of[1] - 1e-3 / 1.001) < 1e-6);
+    assert_true(placer->purse_ns < 6e6);
+    placer->purse_ns = 6e6;
+    all[1].move_ns = 7e6; /* There is no room for the moves in it. */
+    assert_no_gain(KERNEL, &parts);
+    assert_true(placer->purse_ns == 6e6);
+}
+
 /* What a try has shown counts from then on. */
 static void test_after_a_try(void **state)
 {
@@ -962,6 +980,7 @@ int main(void)
         cmocka_unit_test_teardown(test_work, end),
         cmocka_unit_test_teardown(test_cost_of_nothing, end),
         cmocka_unit_test_teardown(test_tries, end),
+        cmocka_unit_test_teardown(test_only_a_try, end),
         cmocka_unit_test_teardown(test_after_a_try, end),
         cmocka_unit_test_teardown(test_place, end),
         cmocka_unit_test_teardown(test_measured_whole, end),
