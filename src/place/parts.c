@@ -14,7 +14,8 @@
  * gets shorter: its share of the data would move all the same.
  *
  * *Unknown members.* A kind on which the kernel never ran is given a very small part, out of the purse that also pays
- * for tries of whole launches (auto.c).
+ * for tries of whole launches (auto.c), or beside a launch so long that the try is hidden. So a program of one launch
+ * learns of all members, too, from run to run.
  */
 #include "place/internal.h"
 
@@ -30,6 +31,8 @@
 #define WORTH_NS      5e4        /* ... has none if it doesn't shorten the launch by so much */
 #define TRY_PART      1e-3
 #define LEAST_TRY_NS  1e6 /* nothing is tried beside launches that take less */
+#define LONG_NS       2e8 /* of a launch: code is built for a member meanwhile */
+#define HIDDEN        0.1 /* of a launch: a try that takes no longer ends before it */
 
 static bool takes_part(const struct tsl_ask *ask, unsigned i)
 {
@@ -105,14 +108,21 @@ static bool parts_of_unknown(const struct tsl_placer *placer, const struct tsl_a
     return normalise(placer, parts, 2);
 }
 
+/* Would the try end long before the launch does, even if code has to be built for it? Then it costs no time of the
+ * program's, and one that is made before the purse has anything is paid off before the next. */
+static bool is_hidden(const struct tsl_placer *placer, const struct tsl_whole *whole, double feared_ns)
+{
+    return placer->purse_ns >= 0 && whole->run_ns >= LONG_NS && TRY_PART * feared_ns <= whole->run_ns * HIDDEN;
+}
+
 /* A kind that doesn't know the kernel gets a part that is small even if it is as slow as feared, where the purse pays
- * for that, and where no large data move for it. */
+ * for that or the launch hides it, and where no large data move for it. */
 static double try_part(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i,
                        const struct tsl_whole *whole, double feared_ns)
 {
-    bool cheap = TRY_PART * feared_ns <= placer->purse_ns && ask->candidates[i].move_ns <= whole->run_ns / 2;
+    bool cheap = TRY_PART * feared_ns <= placer->purse_ns || is_hidden(placer, whole, feared_ns);
 
-    return cheap && whole->run_ns >= LEAST_TRY_NS ? TRY_PART : 0;
+    return cheap && ask->candidates[i].move_ns <= whole->run_ns / 2 && whole->run_ns >= LEAST_TRY_NS ? TRY_PART : 0;
 }
 
 /* Work-items per nanosecond, with a part of that size. Unknown: 0. */

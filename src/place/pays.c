@@ -253,7 +253,7 @@ static double use_ns(const struct tsl_placer *placer, const struct tsl_parts *pa
     return FIRST_USE_NS * (n_used ? n_new : n_new - 1);
 }
 
-/* All parts but one are tries. Such a cut gains nothing by itself, so the purse for tries pays what it costs. */
+/* All parts but one are tries. Such a cut gains nothing by itself. */
 static bool only_tries(const struct tsl_placer *placer, const struct tsl_parts *parts)
 {
     unsigned n_others = 0;
@@ -263,11 +263,13 @@ static bool only_tries(const struct tsl_placer *placer, const struct tsl_parts *
     return n_others == 1 && !tsl_members_is_empty(parts->tried);
 }
 
-static bool purse_pays(struct tsl_placer *placer, const struct tsl_parts *parts, double move_ns)
+/* What a cut for tries' sake costs is paid by the purse for tries, with what the launch itself will bring. Their moves
+ * take place beside the other part: parts.c sees to that. */
+static bool purse_pays(struct tsl_placer *placer, const struct tsl_parts *parts)
 {
-    double price_ns = cost_ns(placer) + joints_ns(placer, parts) + fmax(move_ns - parts->whole_move_ns, 0);
+    double price_ns = cost_ns(placer) + joints_ns(placer, parts);
 
-    if (price_ns > placer->purse_ns)
+    if (price_ns > placer->purse_ns + TSL_TRY_PART * parts->whole_run_ns)
         return false;
     placer->purse_ns -= price_ns;
     return true;
@@ -298,7 +300,7 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
             tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "... member %u: %.4f of it%s", i, parts->of[i],
                     tsl_members_has(parts->tried, i) ? ", as a try" : "");
     if (only_tries(placer, parts))
-        return purse_pays(placer, parts, move_ns);
+        return purse_pays(placer, parts);
     if (cut_ns + move_ns >= parts->whole_ns)
         return *prepaid = regrets(placer, ask, parts, parts->whole_ns - cut_ns, move_ns);
     placer->cut_doubt /= 2;

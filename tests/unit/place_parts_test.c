@@ -746,14 +746,40 @@ static void test_only_a_try(void **state)
     (void)state;
     begin_auto(2);
     learn(0, KERNEL, 1e8);
+    assert_whole(KERNEL, LARGE);
     placer->purse_ns = 6e6;
     assert_cut(KERNEL, &parts);
     assert_true(fabs(parts.of[1] - 1e-3 / 1.001) < 1e-6);
     assert_true(placer->purse_ns < 6e6);
     placer->purse_ns = 6e6;
-    all[1].move_ns = 7e6; /* There is no room for the moves in it. */
-    assert_no_gain(KERNEL, &parts);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    parts.joint_ns = 1e7; /* There is no room for the copies in it. */
+    assert_false(pays(KERNEL, LARGE, &parts));
     assert_true(placer->purse_ns == 6e6);
+}
+
+/* Beside a long launch a try costs nothing: no purse is needed, but a debt is paid off before. */
+static void test_hidden_try(void **state)
+{
+    struct tsl_ask asked = question(KERNEL, LARGE);
+    struct tsl_placement placement;
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(2);
+    learn(0, KERNEL, 3e8);
+    assert_cut(KERNEL, &parts);
+    assert_true(fabs(parts.of[1] - 1e-3 / 1.001) < 1e-6);
+    tsl_placer_place_part(placer, &asked, 1, LARGE / 1000, &placement);
+    assert_true(placement.try && placer->purse_ns < 0);
+    learn(0, KERNEL + 1, 3e8);
+    assert_whole(KERNEL + 1, LARGE);
+    placer->purse_ns = 0;
+    learn(0, KERNEL + 2, 1e8); /* Code for it might take longer to build. */
+    assert_whole(KERNEL + 2, LARGE);
+    learn(0, KERNEL + 3, 3e8);
+    all[1].move_ns = 2e8; /* The moves would take too long. */
+    assert_whole(KERNEL + 3, LARGE);
 }
 
 /* What a try has shown counts from then on. */
@@ -981,6 +1007,7 @@ int main(void)
         cmocka_unit_test_teardown(test_cost_of_nothing, end),
         cmocka_unit_test_teardown(test_tries, end),
         cmocka_unit_test_teardown(test_only_a_try, end),
+        cmocka_unit_test_teardown(test_hidden_try, end),
         cmocka_unit_test_teardown(test_after_a_try, end),
         cmocka_unit_test_teardown(test_place, end),
         cmocka_unit_test_teardown(test_measured_whole, end),
