@@ -407,6 +407,16 @@ static bool is_known_to_be_small(struct tsl_cut_memo *memo, uint64_t size)
     return true;
 }
 
+static uint64_t most_groups(const struct tsl_window *window)
+{
+    uint64_t most = 0;
+    for (unsigned d = 0; d < window->work_dim && window->local_size[0]; d++) {
+        uint64_t n = (tsl_window_items_of(window, d) - 1) / window->local_size[d] + 1;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 /* Which members should do which part; false: the launch stays whole. */
 static bool ask_for_parts(struct tsl_cut *cut, struct tsl_candidate *candidates, struct tsl_parts *parts)
 {
@@ -415,7 +425,9 @@ static bool ask_for_parts(struct tsl_cut *cut, struct tsl_candidate *candidates,
         tsl_cut_count(cut->command, TSL_RUNG_WHOLE);
         return false;
     }
-    if (tsl_placer_parts(cut->command->graph->placer, cut->ask, parts))
+    struct tsl_ask ask = *cut->ask;
+    ask.n_groups = most_groups(&cut->window);
+    if (tsl_placer_parts(cut->command->graph->placer, &ask, parts))
         return true;
     static const enum tsl_whole_why why[] = {
         [TSL_UNCUT_PARTS] = TSL_WHOLE_NO_PARTS,    [TSL_UNCUT_SMALL] = TSL_WHOLE_SMALL,

@@ -46,6 +46,7 @@ struct tsl_ask {
     const struct tsl_candidate *candidates; /* one for each member of the context; at least one is eligible */
     uint64_t kernel;                        /* what the kernel is known by, the same from run to run (tsl_place_key) */
     uint64_t size;                          /* work-items */
+    uint64_t n_groups;                      /* along the dimension that has most of them; 0: not known */
     uint64_t now_ns;
     uint64_t ready_ns; /* when what the command must wait for is estimated to have ended; 0: now */
     enum tsl_place_by by;

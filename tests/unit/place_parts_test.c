@@ -782,6 +782,24 @@ static void test_hidden_try(void **state)
     assert_whole(KERNEL + 3, LARGE);
 }
 
+/* A thousandth of few groups is none: the try has one, where the purse pays for that. */
+static void test_try_of_a_group(void **state)
+{
+    struct tsl_ask asked = question(KERNEL, LARGE);
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(2);
+    learn(0, KERNEL, 1e7);
+    asked.n_groups = 100;
+    placer->purse_ns = 4e6;
+    assert_false(tsl_placer_parts(placer, &asked, &parts));
+    placer->purse_ns = 6e6;
+    assert_true(tsl_placer_parts(placer, &asked, &parts));
+    assert_true(fabs(parts.of[1] - 0.01 / 1.01) < 1e-6);
+    assert_true(tsl_placer_pays(placer, &asked, &parts));
+}
+
 /* What a try has shown counts from then on. */
 static void test_after_a_try(void **state)
 {
@@ -1008,6 +1026,7 @@ int main(void)
         cmocka_unit_test_teardown(test_tries, end),
         cmocka_unit_test_teardown(test_only_a_try, end),
         cmocka_unit_test_teardown(test_hidden_try, end),
+        cmocka_unit_test_teardown(test_try_of_a_group, end),
         cmocka_unit_test_teardown(test_after_a_try, end),
         cmocka_unit_test_teardown(test_place, end),
         cmocka_unit_test_teardown(test_measured_whole, end),
