@@ -35,6 +35,7 @@
 #define KNOWN_TRIES 6   /* where there are samples enough: as if so many had been made */
 #define ENOUGH      3   /* samples of a class: from then on only some runs are timed */
 #define TIMED_IN    16
+#define DISTURBED   1.25 /* times as long as the whole launch */
 #define MOST_DOUBT  1024 /* times its price: a move to a faster member is never dearer */
 #define TIMED_NS    5e5 /* ... and those of one in so much work at most: timing may cost as much as some small kernels */
 #define SMALL_NS    2e4 /* of a launch: smaller ones are timed and watched more rarely, as either costs about as much */
@@ -343,6 +344,13 @@ struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask 
                               .move_ns = tsl_candidate_of(ask, best)->move_ns};
 }
 
+/* A part that took much longer than the whole launch was disturbed, unless that is seen again. Nobody would see that it
+ * was, as no launch would be cut. */
+static bool is_chance(const struct tsl_guess *seen, const struct tsl_guess *whole)
+{
+    return seen->n_samples < ENOUGH && whole->n_samples >= ENOUGH && seen->ns > whole->ns * DISTURBED;
+}
+
 /* 0: unknown. A launch of that size may do other work than a part of this launch: parts that were seen tell more, and
  * so does the whole where its part fills a device. */
 static double part_guess(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i, uint64_t size)
@@ -350,9 +358,9 @@ static double part_guess(struct tsl_placer *placer, const struct tsl_ask *ask, u
     uint64_t kernel = tsl_part_known_as(ask, i), kind = placer->kind[i];
     struct tsl_guess seen = tsl_model_run(placer->model, kind, tsl_part_key(kernel), size);
 
-    if (seen.n_samples)
-        return seen.ns;
     struct tsl_guess whole = tsl_model_run(placer->model, kind, kernel, ask->size);
+    if (seen.n_samples && !is_chance(&seen, &whole))
+        return seen.ns;
     if (size >= TSL_FULL_ITEMS && whole.n_samples)
         return whole.ns * (double)size / (double)ask->size;
     return tsl_model_run(placer->model, kind, kernel, size).ns;

@@ -814,6 +814,21 @@ static void test_after_a_try(void **state)
     assert_true(parts.of[1] > 0.4 && parts.of[1] < 0.6);
 }
 
+/* One part that took longer than the whole launch says nothing yet: something else ran there. */
+static void test_disturbed_part(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(2);
+    learn_both(KERNEL, 1e7, 2e7);
+    tsl_model_ran(placer->model, placer->kind[0], tsl_part_key(KERNEL), LARGE * 2 / 3, 3e7);
+    assert_cut(KERNEL, &parts);
+    for (unsigned i = 0; i < 2; i++)
+        tsl_model_ran(placer->model, placer->kind[0], tsl_part_key(KERNEL), LARGE * 2 / 3, 3e7);
+    assert_no_gain(KERNEL, &parts);
+}
+
 /* ---- Placing ---- */
 
 static void test_place(void **state)
@@ -1028,6 +1043,7 @@ int main(void)
         cmocka_unit_test_teardown(test_hidden_try, end),
         cmocka_unit_test_teardown(test_try_of_a_group, end),
         cmocka_unit_test_teardown(test_after_a_try, end),
+        cmocka_unit_test_teardown(test_disturbed_part, end),
         cmocka_unit_test_teardown(test_place, end),
         cmocka_unit_test_teardown(test_measured_whole, end),
         cmocka_unit_test_teardown(test_measured_only_if_small, end),
