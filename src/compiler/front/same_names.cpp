@@ -59,18 +59,31 @@ static bool may_be_compilers(StringRef name)
     return false;
 }
 
+/* Questions that compilers answer: of ids and sizes, and of what has a type of the language's own. Programs have many
+ * such names, too (get_random). */
+static bool may_be_question(StringRef name)
+{
+    static const char *const of[] = {"global", "local",   "group",  "num",     "work",    "enqueued", "sub",
+                                     "max",    "linear",  "image",  "pipe",    "queue",   "fence",    "kernel",
+                                     "event",  "default", "device", "compute", "clock",   "timer",    "intel",
+                                     "amd",    "arm",     "qcom",   "nv",      "cl_",     "simd",     "wave",
+                                     "warp",   "cluster", "id",     "size",    "address", "ptr",      "pointer"};
+
+    return name.consume_front("get_") && begins_with(name, of);
+}
+
 /* Functions on memory that compilers declare: a program that defines one with pointer parameters may get an overload of
  * the vendor's instead. */
 static bool may_be_overloaded(StringRef name)
 {
     static const char *const beginnings[] = {
-        "vload", "vstore",   "async_",  "atom_",    "atomic_", "sub_group",  "work_group",  "intel_",    "amd_",
-        "arm_",  "qcom_",    "nv_",     "cl_",      "nd_",     "read_image", "write_image", "read_pipe", "write_pipe",
-        "get_",  "reserve_", "commit_", "enqueue_", "to_",     "pocl_",      "Sleef_"};
+        "vload",     "vstore",     "async_",   "atom_",   "atomic_",  "sub_group", "work_group", "intel_",
+        "amd_",      "arm_",       "qcom_",    "nv_",     "cl_",      "nd_",       "read_image", "write_image",
+        "read_pipe", "write_pipe", "reserve_", "commit_", "enqueue_", "to_",       "pocl_",      "Sleef_"};
     static const char *const names[] = {"prefetch", "printf", "fract",  "frexp",   "lgamma_r",
                                         "modf",     "remquo", "sincos", "ndrange", "wait_group_events"};
 
-    return begins_with(name, beginnings) || is_one_of(name, names);
+    return begins_with(name, beginnings) || may_be_question(name) || is_one_of(name, names);
 }
 
 /* A function of C's library, whose meaning some compilers assume from the name alone: Intel's for CPUs compiles calls
