@@ -32,6 +32,7 @@
 #define TRY_PART      1e-3
 #define LEAST_TRY_NS  1e6 /* nothing is tried beside launches that take less */
 #define LONG_NS       2e8 /* of a launch: code is built for a member meanwhile */
+#define WORST         10  /* times slower than it says, as far as that may be seen, is a member */
 #define HIDDEN        0.5 /* of a launch: a try that takes no longer ends before it */
 
 static bool takes_part(const struct tsl_ask *ask, unsigned i)
@@ -108,11 +109,16 @@ static bool parts_of_unknown(const struct tsl_placer *placer, const struct tsl_a
     return normalise(placer, parts, 2);
 }
 
-/* Would the try end long before the launch does, even if code has to be built for it? Then it costs no time of the
- * program's, and one that is made before the purse has anything is paid off before the next. */
-static bool is_hidden(const struct tsl_placer *placer, const struct tsl_whole *whole, double try_ns)
+/* Would the try end long before the launch does, even if code has to be built for it and the member is many times
+ * slower than it says? Then it costs no time of the program's, and one that is made before the purse has anything is
+ * paid off before the next. */
+static bool is_hidden(const struct tsl_placer *placer, const struct tsl_whole *whole, unsigned i, double part,
+                      double try_ns)
 {
-    return placer->purse_ns >= 0 && whole->run_ns >= LONG_NS && try_ns <= whole->run_ns * HIDDEN;
+    double worst = part * WORST * placer->speed[whole->member] / placer->speed[i];
+
+    return placer->purse_ns >= 0 && whole->run_ns >= LONG_NS &&
+           fmax(try_ns, worst * whole->run_ns) <= whole->run_ns * HIDDEN;
 }
 
 /* A kind that doesn't know the kernel gets a part that is small even if it is as slow as feared, where the purse pays
@@ -121,7 +127,7 @@ static double try_part(const struct tsl_placer *placer, const struct tsl_ask *as
                        const struct tsl_whole *whole, double feared_ns)
 {
     double part = ask->n_groups ? fmax(TRY_PART, 1 / (double)ask->n_groups) : TRY_PART;
-    bool cheap = part * feared_ns <= placer->purse_ns || is_hidden(placer, whole, part * feared_ns);
+    bool cheap = part * feared_ns <= placer->purse_ns || is_hidden(placer, whole, i, part, part * feared_ns);
 
     return cheap && ask->candidates[i].move_ns <= whole->run_ns / 2 && whole->run_ns >= LEAST_TRY_NS ? part : 0;
 }
