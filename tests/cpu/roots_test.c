@@ -135,10 +135,29 @@ static void relaxed_divisions_and_roots_are_near(void **state)
     }
 }
 
+/* From 2^-125 to 2^125. */
+static void fill_with_any_size(float *numbers)
+{
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t bits = ((uint32_t)cpu_rig_random() & 0x807fffff) | (2 + i % 251) << 23;
+
+        memcpy(&numbers[i], &bits, sizeof(bits));
+    }
+}
+
+static void relaxed_reciprocals_are_near(void **state)
+{
+    fill_with_any_size(in);
+    run(*state, "-DROOT=1.0f/ -cl-fast-relaxed-math", "lanes");
+    for (unsigned i = 0; i < N; i++)
+        must_be_within(out[i], 1.0 / in[i], 2.5, "the reciprocal", in[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reciprocal_roots_are_near),
                                        cmocka_unit_test(relaxed_divisions_and_roots_are_near),
+                                       cmocka_unit_test(relaxed_reciprocals_are_near),
                                        cmocka_unit_test(roots_and_divisions_are_exact_where_they_shall_be)};
 
     return cmocka_run_group_tests(tests, cpu_rig_setup, cpu_rig_teardown);
