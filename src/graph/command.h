@@ -79,15 +79,16 @@ struct tsl_command {
     uint8_t cut_why;      /* ... and enum tsl_cut_why (footprint/cut.h): what forbade the rung `exact`, if that did */
     tsl_members spread_over; /* of a launch that is cut in a domain: over these the memory is spread (cut.h) ... */
     uint64_t spread;         /* ... of these arguments (bits) */
-    uint64_t room_spread;    /* ... of a launch that fits no member: before it is placed these arguments are spread over
-                                `members` (bits; spread_room.h) */
-    bool changes_by_turns;   /* ... which atomic operations change, whose order any run has another of */
-    tsl_members members;     /* of a kernel: those that can take the launch */
-    bool awaits_members;     /* ... waits for these to be ready (readiness.h) */
-    bool out_of_core;        /* a launch that runs window by window, on those of `members` (out_of_core.h) */
-    tsl_members other_way;   /* ... or may run so, or whole, on these members instead (either_way.h); empty: it can't */
-    uint64_t evicts_ns;      /* ... when it was placed, if others' memory had to go for that (either_way.h); else 0 */
-    bool unchained;          /* ... by itself: it was found not to pay to chain it (chain.h) */
+    uint64_t room_spread; /* ... of a launch that fits no member: before it is placed these arguments are spread (bits;
+                             spread_room.h) ... */
+    tsl_members room_members; /* ... over these: of them are `members` */
+    bool changes_by_turns;    /* ... which atomic operations change, whose order any run has another of */
+    tsl_members members;      /* of a kernel: those that can take the launch */
+    bool awaits_members;      /* ... waits for these to be ready (readiness.h) */
+    bool out_of_core;         /* a launch that runs window by window, on those of `members` (out_of_core.h) */
+    tsl_members other_way; /* ... or may run so, or whole, on these members instead (either_way.h); empty: it can't */
+    uint64_t evicts_ns;    /* ... when it was placed, if others' memory had to go for that (either_way.h); else 0 */
+    bool unchained;        /* ... by itself: it was found not to pay to chain it (chain.h) */
     struct tsl_chain_watch *chain_watch; /* ... it is measured with others (chain_pays.h); NULL: it isn't */
     bool chain_due;                      /* ... now: it waits for no more launches to be chained with */
     uint16_t chain_depth; /* ... the first of a chain: so many launches the chain before has, as more wait; 0: none */

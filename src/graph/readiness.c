@@ -105,7 +105,6 @@ static void begin(struct tsl_graph *graph)
         if (tsl_member_is_ready(graph->ports[i].member))
             tsl_members_add(&graph->readiness.known, i);
     graph->readiness.begun = true;
-    graph->readiness.begun_ns = tsl_clock_ns();
     tsl_ready_later(context->members, context->n_members);
     post_over(graph);
 }
@@ -125,25 +124,21 @@ static double others_ns(const struct tsl_graph *graph)
     return PATIENCE * (double)tsl_ready_longest_ns() * n;
 }
 
-/* How much longer that is thought to take, once it has begun. */
-static double left_ns(const struct tsl_graph *graph)
-{
-    double passed_ns = (double)(tsl_clock_ns() - graph->readiness.begun_ns);
-    return fmax(others_ns(graph) / PATIENCE - passed_ns, 0);
-}
-
-/* What the launch would gain by members that are as fast as the fastest of those that are ready. */
+/* What the launch would gain by the members that are being opened; 0: it can use none of them. */
 static double gain_ns(const struct tsl_command *c, double run_ns)
 {
     const struct tsl_graph *graph = c->graph;
-    double speed = 0, sum = 0;
+    double speed = 0, known = 0, all = 0;
     for (unsigned i = 0; i < graph->n_ports; i++)
         if (tsl_members_has(c->members, i) && is_known(graph, i))
             speed = fmax(speed, graph->ports[i].member->caps.speed);
-    for (unsigned i = 0; i < graph->n_ports && speed > 0; i++)
-        if (tsl_members_has(c->members, i) && !tsl_member_is_lost(graph->ports[i].member))
-            sum += fmin(graph->ports[i].member->caps.speed / speed, 1);
-    return sum > 1 ? run_ns * (1 - 1 / sum) : 0;
+    for (unsigned i = 0; i < graph->n_ports && speed > 0; i++) {
+        const struct tsl_member *member = graph->ports[i].member;
+        double its = tsl_members_has(c->members, i) && !tsl_member_is_lost(member) ? member->caps.speed / speed : 0;
+        known += is_known(graph, i) ? its : 0;
+        all += fmin(its, 1);
+    }
+    return known > 0 && all > known ? run_ns * (1 / known - 1 / all) : 0;
 }
 
 bool tsl_readiness_holds(const struct tsl_command *c, double run_ns)
@@ -152,7 +147,8 @@ bool tsl_readiness_holds(const struct tsl_command *c, double run_ns)
     if (!graph->readiness.will_be_over || c->queue->pinned >= 0 || all_are_ready(graph) ||
         tsl_placer_ahead_ns(graph->placer, c->kernel->place_key) < SURE * run_ns)
         return false;
-    return gain_ns(c, run_ns) >= HOLD * left_ns(graph);
+    double gain = gain_ns(c, run_ns);
+    return gain > 0 && gain >= HOLD * others_ns(graph) / PATIENCE;
 }
 
 static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)

@@ -324,11 +324,12 @@ static bool is_chained(struct due *due, struct tsl_command *c)
         return true;
     }
     struct tsl_chain *chain = tsl_chain_make(c);
-    if (chain)
-        schedule_chain(due, chain);
-    else
+    if (!chain) {
         tsl_either_way_alone(c);
-    return chain != NULL;
+        return false;
+    }
+    schedule_chain(due, chain);
+    return true;
 }
 
 static void run(struct due *due)

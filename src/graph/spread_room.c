@@ -4,6 +4,7 @@
 #include "driver/driver.h"
 #include "graph/command.h"
 #include "graph/copies.h"
+#include "graph/member_memory.h"
 #include "graph/queue.h"
 #include "graph/readiness.h"
 #include "graph/space.h"
@@ -34,16 +35,14 @@ static bool can_join(const struct tsl_member *member)
     return member->caps.domain && member->caps.domain_atomics && !tsl_member_is_lost(member);
 }
 
-/* Those of the members that are in one domain with this one. Any kernel may run there, so atomic operations are whole.
- */
-static tsl_members domain_of(const struct tsl_graph *graph, tsl_members members, unsigned member)
+/* Those that are in one domain with this one. Any kernel may run there, so atomic operations are whole. */
+static tsl_members domain_of(const struct tsl_graph *graph, unsigned member)
 {
     const struct tsl_member *one = graph->ports[member].member;
     tsl_members domain = TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < graph->n_ports; i++) {
         const struct tsl_member *other = graph->ports[i].member;
-        if (tsl_members_has(members, i) && can_join(other) && other->driver == one->driver &&
-            other->caps.domain == one->caps.domain)
+        if (can_join(other) && other->driver == one->driver && other->caps.domain == one->caps.domain)
             tsl_members_add(&domain, i);
     }
     return domain;
@@ -58,16 +57,26 @@ static double speed_of(const struct tsl_graph *graph, tsl_members members)
     return speed;
 }
 
-/* The largest domain of two and more of the members; none of it is among the holders, which are slower. */
+static uint64_t memory_of(const struct tsl_graph *graph, tsl_members members)
+{
+    uint64_t size = 0;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        size += tsl_members_has(members, i) ? graph->ports[i].member->caps.memory_size : 0;
+    return size;
+}
+
+/* The domain with most memory, all of the context that is in it, of which two and more of the members are; none of it
+ * is among the holders, which are slower. */
 static tsl_members find_domain(const struct tsl_graph *graph, tsl_members members, tsl_members holders)
 {
     tsl_members best = TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < graph->n_ports; i++) {
         if (!tsl_members_has(members, i) || !can_join(graph->ports[i].member))
             continue;
-        tsl_members domain = domain_of(graph, members, i);
+        tsl_members domain = domain_of(graph, i);
         bool has_holder = !tsl_members_is_empty(tsl_members_common(domain, holders));
-        if (!has_holder && tsl_members_count(domain) > 1 && tsl_members_count(domain) > tsl_members_count(best))
+        if (!has_holder && tsl_members_count(tsl_members_common(domain, members)) > 1 &&
+            memory_of(graph, domain) > memory_of(graph, best))
             best = domain;
     }
     return speed_of(graph, best) > speed_of(graph, holders) ? best : TSL_MEMBERS_NONE;
@@ -78,6 +87,8 @@ static tsl_members find_domain(const struct tsl_graph *graph, tsl_members member
 static void add_whole(const struct room *room, const struct tsl_data *data, struct needs *needs)
 {
     for (unsigned i = 0; i < room->command->graph->n_ports; i++) {
+        if (data->svm && tsl_members_has(data->svm->members, i)) /* It is the host's memory. */
+            continue;
         needs->total[i] += tsl_space_size_on(data, i);
         if (!tsl_space_is_spread(data, i) && data->size > needs->largest[i])
             needs->largest[i] = data->size;
@@ -92,11 +103,11 @@ static void add_parts(const struct room *room, const struct tsl_data *data, stru
         needs->total[i] += sizes[i];
 }
 
-static bool has(const struct tsl_member *member, uint64_t total, uint64_t largest)
+/* As far as is known: others may have some of its memory. */
+static bool has(struct tsl_member *member, uint64_t total, uint64_t largest)
 {
-    const struct tsl_member_caps *caps = &member->caps;
-    return (!caps->memory_size || total <= caps->memory_size) &&
-           (!caps->max_alloc_size || largest <= caps->max_alloc_size);
+    return tsl_member_memory_has(member, total) &&
+           (!member->caps.max_alloc_size || largest <= member->caps.max_alloc_size);
 }
 
 static bool have_room(const struct tsl_graph *graph, tsl_members members, const struct needs *needs)
@@ -164,7 +175,8 @@ bool tsl_spread_room_find(struct tsl_command *c, tsl_members members)
     while (!has_room(&room))
         if (!spread_one_more(&room))
             return false;
-    c->members = room.members;
+    c->members = tsl_members_common(room.members, members);
+    c->room_members = room.members;
     c->room_spread = room.spread;
     return true;
 }
@@ -175,7 +187,7 @@ static cl_int spread_all(struct tsl_command *c)
     for (cl_uint i = 0; i < c->args->n && i < MOST_ARGUMENTS && !error; i++) {
         struct tsl_data *data = c->room_spread & UINT64_C(1) << i ? data_of(c->args, i) : NULL;
         if (data && !data->spread)
-            error = tsl_spread_make(c, data, c->members);
+            error = tsl_spread_make(c, data, c->room_members);
     }
     return error;
 }
@@ -206,6 +218,16 @@ static tsl_members living(const struct tsl_graph *graph)
     return members;
 }
 
+static bool are_full(const struct tsl_graph *graph, const struct tsl_data *data, tsl_members members)
+{
+    size_t sizes[TSL_MAX_MEMBERS];
+    tsl_spread_sizes(graph, data, members, sizes);
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(members, i) && tsl_member_memory_full(&graph->ports[i], sizes[i]))
+            return true;
+    return false;
+}
+
 static tsl_members holders_of(const struct tsl_graph *graph, const struct tsl_data *data, tsl_members members)
 {
     tsl_members holders = TSL_MEMBERS_NONE;
@@ -230,10 +252,11 @@ static bool have_room_for_all(struct tsl_graph *graph, const struct tsl_data *da
 cl_int tsl_spread_room_for(struct tsl_command *c, struct tsl_data *data)
 {
     struct tsl_graph *graph = c->graph;
-    if (graph->n_ports < 2 || c->queue->pinned >= 0 || !tsl_spread_can_be(data))
+    if (graph->n_ports < 2 || c->queue->pinned >= 0 || c->queue->place_by != TSL_PLACE_BY_SETTINGS ||
+        !tsl_spread_can_be(data))
         return CL_SUCCESS;
     tsl_members members = living(graph), domain = find_domain(graph, members, holders_of(graph, data, members));
-    if (tsl_members_is_empty(domain) || !have_room_for_all(graph, data, domain))
+    if (tsl_members_is_empty(domain) || !have_room_for_all(graph, data, domain) || are_full(graph, data, domain))
         return CL_SUCCESS;
     tsl_readiness_open(graph);
     return tsl_spread_make(c, data, domain);

@@ -68,9 +68,8 @@ struct tsl_graph {
     struct tsl_scratch_list scratch, dead_scratch; /* scratch.h */
     unsigned n_scratch;
     struct {
-        struct tsl_job over; /* it comes behind that; posted, the job has a reference to the context */
-        bool will_be_over;   /* it is posted */
-        uint64_t begun_ns;
+        struct tsl_job over;           /* it comes behind that; posted, the job has a reference to the context */
+        bool will_be_over;             /* it is posted */
         bool all, begun;               /* all members are ready; a thread of ours sees to it */
         tsl_members known;             /* until then, once it has begun, the placer knows of these */
         double ran_ns;                 /* how long launches of some size ran */

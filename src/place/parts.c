@@ -203,6 +203,8 @@ static void drop_burdens(struct tsl_placer *placer, const struct tsl_ask *ask, s
 static void add_tries(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
                       struct tsl_parts *parts)
 {
+    if (parts->of[whole->member] <= 0) /* What else is asked of a cut isn't asked of one for tries alone. */
+        return;
     for (unsigned i = 0; i < placer->n; i++) {
         bool known;
         if (parts->of[i] > 0 || !may_join(placer, ask, i, whole->member) || !is_free(placer, ask, i, 0))

@@ -70,6 +70,19 @@ static void test_large_parts(void **state)
     assert_on_all(4);
 }
 
+/* Others have some of the memory. */
+static void test_no_more_memory(void **state)
+{
+    (void)state;
+    begin_domain(4, MEMORY);
+    atomic_store(&t.context->graph->ports[2].member->books.found_size, MEMORY / 2);
+    atomic_store(&t.context->graph->ports[2].member->books.found_ns, tsl_clock_ns());
+    launch(FILL, a, NULL, 7);
+    launch(UPDATE, a, NULL, 1);
+    assert_bytes(a, 0, SIZE, 8);
+    assert_false(is_spread(a));
+}
+
 /* Launches that can't be cut, nor run window by window. */
 static void test_any_launch(void **state)
 {
@@ -191,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_stays, end),
         cmocka_unit_test_teardown(test_large_parts, end),
+        cmocka_unit_test_teardown(test_no_more_memory, end),
         cmocka_unit_test_teardown(test_any_launch, end),
         cmocka_unit_test_teardown(test_small_ones_stay_whole, end),
         cmocka_unit_test_teardown(test_two_large_ones, end),
