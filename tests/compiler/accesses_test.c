@@ -1202,6 +1202,14 @@ static void flags_tell_what_else_is_done(void **state)
          "  for (int i = 0; i < m; i++) { int at = find(i * 77, n, t); if (at >= 0 && atomic_inc(&seen[at]) == 0)\n"
          "    { int k = atomic_inc(a); if (k >= 64) { atomic_dec(a); continue; } out[k] = i; } } }",
          0},
+        /* What others say is handed on in local memory. */
+        {"kernel void f(global int *a, global int *out, local int *l) { for (;;) {\n"
+         "  if (get_local_id(0) == 0) l[0] = atomic_add(a, 0); barrier(CLK_LOCAL_MEM_FENCE); if (l[0]) break;\n"
+         "  barrier(CLK_LOCAL_MEM_FENCE); } out[get_global_id(0)] = 1; }",
+         TSL_FOOTPRINT_SPINS},
+        {"kernel void f(global int *a, global int *out, local int *l, int n) { int v = l[0]; l[1] = n;\n"
+         "  while (!v) { if (atomic_add(a, 0)) { l[n] = 1; v = l[0]; } } out[get_global_id(0)] = v; }",
+         TSL_FOOTPRINT_SPINS},
         /* What the search finds ends the loop, and others may change that. */
         {"int find(int x, int n, volatile global int *t) { for (int i = 0; i < n; i++) if (t[i] == x) return i; return "
          "-1; "

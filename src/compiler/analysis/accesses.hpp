@@ -245,6 +245,9 @@ class Accesses
     void find_flags();
     bool waits(llvm::Loop &loop);
     bool is_one_load(llvm::PHINode &phi);
+    bool is_unwritten(llvm::LoadInst &load);
+    bool is_told(llvm::LoadInst &load);
+    bool hears(llvm::Loop &loop);
     bool may_change(llvm::Instruction &at, llvm::Loop &loop);
 
     /* together.cpp */

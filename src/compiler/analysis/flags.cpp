@@ -70,6 +70,37 @@ bool Accesses::may_change(llvm::Instruction &at, llvm::Loop &loop)
     return false;
 }
 
+/* Is what it gives in global memory that nobody writes? */
+bool Accesses::is_unwritten(llvm::LoadInst &load)
+{
+    Place start = {nullptr, nodes.constant(64, 0), {}, ""};
+    std::vector<Place> found;
+    Visited visited;
+
+    if (load.getPointerAddressSpace() == 3 || load.isVolatile() || load.isAtomic())
+        return false;
+    scope = loops.getLoopFor(load.getParent());
+    places(load.getPointerOperand(), start, found, visited);
+    for (const Place &place : found)
+        if (!place.root || written.count(place.root))
+            return false;
+    return !found.empty();
+}
+
+/* May what it gives be what others told some work-item or part of the kernel: in local or private memory? */
+bool Accesses::is_told(llvm::LoadInst &load)
+{
+    Place start = {nullptr, nodes.constant(64, 0), {}, ""};
+    std::vector<Place> found;
+    Visited visited;
+
+    if (load.getPointerAddressSpace() == 3)
+        return true;
+    scope = loops.getLoopFor(load.getParent());
+    places(load.getPointerOperand(), start, found, visited);
+    return found.empty();
+}
+
 /* Is it the same whichever way control took: one place in memory, loaded again behind what might have changed it? */
 bool Accesses::is_one_load(llvm::PHINode &phi)
 {
@@ -93,7 +124,20 @@ bool Accesses::is_one_load(llvm::PHINode &phi)
         else
             first = load;
     }
-    return first;
+    return first && is_unwritten(*first);
+}
+
+/* Does the loop hear of anything that others may change, and can it hand that on in memory? */
+bool Accesses::hears(llvm::Loop &loop)
+{
+    bool stores = false, hears = false;
+
+    for (llvm::BasicBlock *block : loop.blocks())
+        for (llvm::Instruction &at : *block) {
+            stores |= at.mayWriteToMemory();
+            hears = hears || may_change(at, loop);
+        }
+    return stores && hears;
 }
 
 /* What decides about a loop's end is followed within the loop: values, and conditions that choose among them. */
@@ -121,6 +165,8 @@ bool Accesses::waits(llvm::Loop &loop)
         if (!at || !loop.contains(at) || !seen.insert(at).second)
             continue;
         if (may_change(*at, loop))
+            return true;
+        if (auto *load = llvm::dyn_cast<llvm::LoadInst>(at); load && is_told(*load) && hears(loop))
             return true;
         if (phi && !all && phi->getParent() != loop.getHeader() && !is_one_load(*phi)) {
             all = true;

@@ -70,10 +70,10 @@ float OVERLOADABLE log10(float x)
 float OVERLOADABLE log1p(float x)
 {
     float y = 1 + x, scale, f;
-    int e = (as_int(y) - 0x3f2aaaab) & 0xff800000;
+    int e = (int)((as_uint(y) - 0x3f2aaaabu) & 0xff800000u);
 
-    scale = as_float(0x3f800000 - e);
-    f = e > 25 << 23 ? as_float(as_int(y) - e) - 1 : fma(x, scale, scale - 1);
+    scale = as_float(0x3f800000u - (uint)e);
+    f = e > 25 << 23 ? as_float(as_uint(y) - (uint)e) - 1 : fma(x, scale, scale - 1);
     return x == 0 ? x : or_none(fma((float)e, 1.1920929e-07f * M_LN2_F, log_near_one(f)), y);
 }
 

@@ -479,7 +479,7 @@ static inline float4 linear_at(Image image, uint kind, uint sampler, float3 s, i
 /* The layer of an array, not yet rounded; else 0. */
 static inline int layer_of(Image image, float layer)
 {
-    return layer == 0 ? 0 : (int)rint(clamp(layer, 0.0f, (float)(image->array_size - 1)));
+    return layer == 0 ? 0 : (int)rint(fmin(fmax(layer, 0.0f), (float)(image->array_size - 1)));
 }
 
 CALLED __attribute__((pure)) int4 __tsl_called_other_sample(Image image, uint sampler, float3 s, float layer,

@@ -331,14 +331,14 @@ static bool add_work_items(const struct kc_cpu_request *request, FILE *log)
  * copy of the body, with a register and an addition each; addresses need it little, as the hardware multiplies and adds
  * at once. Vector elements with a variable index are lowered by compiler/ptx/elements.h, or lie in memory. The options
  * are global to the process, which serves only this build. */
-static void set_options(void)
+static void set_options(bool optimise)
 {
-    static const char *const options[] = {"tesela-kc", "-unroll-partial-threshold=100", "-unroll-threshold=600",
-                                          "-disable-lsr", "-scalarize-variable-insert-extract=false"};
+    static const char *const options[] = {"tesela-kc", "-unroll-partial-threshold=100", "-disable-lsr",
+                                          "-scalarize-variable-insert-extract=false", "-unroll-threshold=600"};
     static bool set;
 
-    if (!set)
-        LLVMParseCommandLineOptions(sizeof(options) / sizeof(options[0]), options, NULL);
+    if (!set) /* The last one counts at every level, also where the program wants none. */
+        LLVMParseCommandLineOptions((int)(sizeof(options) / sizeof(options[0])) - !optimise, options, NULL);
     set = true;
 }
 
@@ -365,7 +365,7 @@ static bool optimise(const struct kc_cpu_request *request, FILE *log)
 {
     if (!run_passes(request, "always-inline,globaldce", log))
         return false;
-    set_options();
+    set_options(request->optimise);
     if (request->flushes)
         flush(request->module);
     put_launch(request->module);

@@ -203,15 +203,15 @@ static float reciprocal_cbrt(float a)
     return fma(y * e, 0.333333333f, y);
 }
 
-/* 2 ulps. The last step takes what the root's cube lacks. */
+/* 2 ulps. The last step takes what the root's cube lacks, which mustn't be flushed. */
 float OVERLOADABLE cbrt(float x)
 {
     float size = fabs(x);
-    bool small = size < 1.17549435e-38f;
-    float a = small ? size * 16777216.0f : size, y = reciprocal_cbrt(a), r = a * y * y, square = r * r;
+    bool small = size < 0x1p-78f;
+    float a = small ? size * 0x1p48f : size, y = reciprocal_cbrt(a), r = a * y * y, square = r * r;
     float lack = fma(-square, r, a) - fma(r, r, -square) * r, root = fma(lack * (y * y), 0.333333333f, r);
 
-    return size > 0 && size < INFINITY ? copysign(small ? root * 0.00390625f : root, x) : x;
+    return size > 0 && size < INFINITY ? copysign(small ? root * 0x1p-16f : root, x) : x;
 }
 
 /* Root and quotient may be wrong, by some ulps in rsqrt and by far more in the other two (compiler/builtins/builtins.c):
