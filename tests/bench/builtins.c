@@ -142,9 +142,9 @@ static const struct function geometry[] = {
     {"bitselect", "bitselect(x,y,as_float4((uint4)0xffff))*0.5f+y*0.5f"},
 };
 
-/* x and y stay small or wrap; U is the unsigned type. */
+/* x and y stay small, or wrap where that is defined; U is the unsigned type. */
 static const struct function integers[] = {
-    {"mul", "x*y+(T)i"},
+    {"mul", "((x*y)&(T)0x7fff)+(T)i"},
     {"div", "(y*(T)57)/((x&(T)63)+(T)1)+(T)i"},
     {"mod", "(y*(T)57)%((x&(T)63)+(T)1)+(T)i"},
     {"shift", "(x<<(T)3)+(y>>(T)1)+(T)i"},
