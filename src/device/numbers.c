@@ -304,8 +304,7 @@ static cl_ulong largest_of(const struct tsl_member *member)
 /* Do the two share their memory, so that a launch that neither holds runs on both (graph/spread_room.h)? */
 static bool are_of_one_domain(const struct tsl_member *a, const struct tsl_member *b)
 {
-    return a->driver == b->driver && a->caps.domain && a->caps.domain == b->caps.domain && a->caps.domain_atomics &&
-           b->caps.domain_atomics;
+    return tsl_member_shares_domain(a, b) && a->caps.domain_atomics && b->caps.domain_atomics;
 }
 
 /* The most that members of one domain have together; 0: there is no domain. */

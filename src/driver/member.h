@@ -195,4 +195,10 @@ static inline bool tsl_member_is_lost(const struct tsl_member *member)
     return atomic_load_explicit(&member->lost, memory_order_relaxed);
 }
 
+/* Can memory be spread over the two, or are they one? */
+static inline bool tsl_member_shares_domain(const struct tsl_member *a, const struct tsl_member *b)
+{
+    return a->driver == b->driver && a->caps.domain && a->caps.domain == b->caps.domain;
+}
+
 #endif

@@ -12,8 +12,7 @@ static cl_int check_member(const struct tsl_spread_request *request, unsigned i)
 {
     const struct tsl_member *first = request->members[0], *member = request->members[i];
 
-    if (member->driver != first->driver || !member->caps.domain || member->caps.domain != first->caps.domain ||
-        is_twice(request, i))
+    if (!tsl_member_shares_domain(member, first) || is_twice(request, i))
         return CL_INVALID_VALUE;
     return tsl_member_is_lost(member) ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
 }

@@ -4,7 +4,8 @@
  * members have one space for the object, as members that work on the host's memory have the host's. So several shares
  * of a launch can write to it at the same time, wherever they write (cut.h), and what one wrote is there for the next.
  *
- * An object becomes spread once, with the first launch that is cut for this reason, and stays so. It moves there as any
+ * An object becomes spread once, with the first launch that is cut for this reason, or the first command for which no
+ * member has room (spread_room.h), and stays so. It moves there as any
  * bytes move: from the members' own copies, or from the host. A launch that was planned before works on its member's
  * own copy still (`since`). The own copies go with a later launch, when none of their bytes would be needed again,
  * whatever fails; or for want of room.

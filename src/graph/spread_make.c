@@ -22,7 +22,7 @@ bool tsl_spread_domain(const struct tsl_graph *graph, tsl_members members)
         const struct tsl_member *other = graph->ports[i].member;
         if (!tsl_members_has(members, i))
             continue;
-        if (!other->caps.domain || other->driver != one->driver || other->caps.domain != one->caps.domain)
+        if (!tsl_member_shares_domain(other, one))
             return false;
         n++;
     }

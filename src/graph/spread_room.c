@@ -42,7 +42,7 @@ static tsl_members domain_of(const struct tsl_graph *graph, unsigned member)
     tsl_members domain = TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < graph->n_ports; i++) {
         const struct tsl_member *other = graph->ports[i].member;
-        if (can_join(other) && other->driver == one->driver && other->caps.domain == one->caps.domain)
+        if (can_join(other) && tsl_member_shares_domain(other, one))
             tsl_members_add(&domain, i);
     }
     return domain;
@@ -237,6 +237,15 @@ static tsl_members holders_of(const struct tsl_graph *graph, const struct tsl_da
     return holders;
 }
 
+/* For some member of a domain: mostly not, and that is all that a small write asks. */
+static bool is_too_large(const struct tsl_graph *graph, const struct tsl_data *data)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (can_join(graph->ports[i].member) && !has(graph->ports[i].member, data->size, data->size))
+            return true;
+    return false;
+}
+
 /* If all objects of the context were spread over these members as this one. */
 static bool have_room_for_all(struct tsl_graph *graph, const struct tsl_data *data, tsl_members members)
 {
@@ -253,7 +262,7 @@ cl_int tsl_spread_room_for(struct tsl_command *c, struct tsl_data *data)
 {
     struct tsl_graph *graph = c->graph;
     if (graph->n_ports < 2 || c->queue->pinned >= 0 || c->queue->place_by != TSL_PLACE_BY_SETTINGS ||
-        !tsl_spread_can_be(data))
+        !tsl_spread_can_be(data) || !is_too_large(graph, data))
         return CL_SUCCESS;
     tsl_members members = living(graph), domain = find_domain(graph, members, holders_of(graph, data, members));
     if (tsl_members_is_empty(domain) || !have_room_for_all(graph, data, domain) || are_full(graph, data, domain))
