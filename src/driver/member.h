@@ -123,7 +123,8 @@ struct tsl_member {
     atomic_bool lost;       /* by tsl_member_lose */
     char *_Atomic lost_why; /* the reason that was told, before `lost` was set; heap, the registry's; NULL: none */
     atomic_bool unready;    /* open left what is costly to prepare, which hasn't done it yet */
-    atomic_uint combines;   /* enum tsl_combines; the core's (members/ready.h) */
+    atomic_uint_fast64_t opened_ns; /* what that took; the core's (members/ready.h), 0: it wasn't done */
+    atomic_uint combines;           /* enum tsl_combines; the core's (members/ready.h) */
     /* The work that it had may be the reason of its loss, so nobody should do that again: a fault of a kernel, say. Set
      * by the driver before tsl_member_lose. */
     atomic_bool lost_by_work;

@@ -1,5 +1,6 @@
 #include "graph/readiness.h"
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/worker.h"
@@ -25,8 +26,10 @@
 #define LEAST_AGE    10
 #define LEAST_AGE_NS 1e9
 
-/* A launch waits for the others if it gains so many times what they still need ... */
-#define HOLD 3
+/* A launch waits for the others if it gains so many times what they still need, a part of their opening at least, ...
+ */
+#define HOLD       3
+#define LEAST_LEFT 0.125
 /* ... and if an earlier run says that such launches, which could be cut, take so much of what it takes. */
 #define SURE 0.75
 
@@ -75,6 +78,16 @@ int tsl_readiness_only(struct tsl_graph *graph)
     return only;
 }
 
+/* What the others took to open is known to later runs. */
+static void learn_opening(struct tsl_graph *graph)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        uint64_t ns = atomic_load(&graph->ports[i].member->opened_ns);
+        if (ns && !tsl_members_has(graph->readiness.known, i))
+            tsl_placer_opened(graph->placer, i, ns);
+    }
+}
+
 /* Behind the opening of all; the job has a reference to the context. */
 static void post_over(struct tsl_graph *graph)
 {
@@ -93,6 +106,7 @@ void tsl_readiness_over(struct tsl_job *job)
     tsl_lock_take(&graph->lock);
     graph->readiness.will_be_over = false;
     graph->ask_again = true;
+    learn_opening(graph);
     tsl_graph_leave(graph, TSL_WHO_WORKER);
     tsl_object_unref(&context->object);
 }
@@ -105,6 +119,7 @@ static void begin(struct tsl_graph *graph)
         if (tsl_member_is_ready(graph->ports[i].member))
             tsl_members_add(&graph->readiness.known, i);
     graph->readiness.begun = true;
+    graph->readiness.begun_ns = tsl_clock_ns();
     tsl_ready_later(context->members, context->n_members);
     post_over(graph);
 }
@@ -115,13 +130,34 @@ void tsl_readiness_open(struct tsl_graph *graph)
         begin(graph);
 }
 
-/* What opening all others is feared to cost. Some members need no opening. */
+/* How long it takes to open all others, by earlier runs, else by the longest so far: that has what a technology does
+ * once for all of its members. Some members need no opening. */
+static double opening_ns(const struct tsl_graph *graph)
+{
+    double ns = 0;
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        if (tsl_member_is_ready(graph->ports[i].member) || tsl_member_is_lost(graph->ports[i].member))
+            continue;
+        double known_ns = tsl_placer_opening_ns(graph->placer, i);
+        ns += known_ns > 0 ? known_ns : (double)tsl_ready_longest_ns();
+    }
+    return ns;
+}
+
+/* What opening all others is feared to cost. */
 static double others_ns(const struct tsl_graph *graph)
 {
-    unsigned n = 0;
+    return PATIENCE * opening_ns(graph);
+}
+
+/* What is left of the opening that has begun, of members one after the other. */
+static double left_ns(const struct tsl_graph *graph)
+{
+    double ns = opening_ns(graph), all_ns = ns;
     for (unsigned i = 0; i < graph->n_ports; i++)
-        n += !tsl_member_is_ready(graph->ports[i].member);
-    return PATIENCE * (double)tsl_ready_longest_ns() * n;
+        if (!tsl_members_has(graph->readiness.known, i) && tsl_member_is_ready(graph->ports[i].member))
+            all_ns += (double)atomic_load(&graph->ports[i].member->opened_ns);
+    return fmax(all_ns - (double)(tsl_clock_ns() - graph->readiness.begun_ns), LEAST_LEFT * ns);
 }
 
 /* What the launch would gain by the members that are being opened; 0: it can use none of them. */
@@ -148,13 +184,13 @@ bool tsl_readiness_holds(const struct tsl_command *c, double run_ns)
         tsl_placer_ahead_ns(graph->placer, c->kernel->place_key) < SURE * run_ns)
         return false;
     double gain = gain_ns(c, run_ns);
-    return gain > 0 && gain >= HOLD * others_ns(graph) / PATIENCE;
+    return gain > 0 && gain >= HOLD * left_ns(graph);
 }
 
 static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)
 {
-    double opening_ns = (double)tsl_ready_longest_ns(), age_ns = (double)(now_ns - graph->readiness.since_ns);
-    return age_ns + opening_ns >= fmin(LEAST_AGE * opening_ns, LEAST_AGE_NS);
+    double longest_ns = (double)tsl_ready_longest_ns(), age_ns = (double)(now_ns - graph->readiness.since_ns);
+    return age_ns + longest_ns >= fmin(LEAST_AGE * longest_ns, LEAST_AGE_NS);
 }
 
 /* The others are opened while the program prepares its data. */

@@ -74,6 +74,7 @@ struct tsl_graph {
         tsl_members known;             /* until then, once it has begun, the placer knows of these */
         double ran_ns;                 /* how long launches of some size ran */
         uint64_t since_ns;             /* when the first was placed; 0: none was */
+        uint64_t begun_ns;             /* when that thread was asked to */
     } readiness;                       /* readiness.h */
     bool cuts_always;                  /* launches are cut even with one member (cut.h) */
     bool spreads;                      /* launches are cut by the rung `domain` before others, whatever that spreads */

@@ -63,6 +63,7 @@ static cl_int prepare(struct tsl_member *member)
         return CL_DEVICE_NOT_AVAILABLE;
     }
     note_time(ns);
+    atomic_store(&member->opened_ns, ns);
     tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s %s: opened in %.1f ms", member->path->id, member->path->device_name,
             (double)ns / 1e6);
     return CL_SUCCESS;

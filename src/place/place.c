@@ -1,6 +1,7 @@
 /* The placer: the policy of the settings, with what it remembers. */
 #include "place/internal.h"
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "place/model_file.h"
 #include "place/program_key.h"
@@ -148,6 +149,25 @@ double tsl_placer_whole_ns(struct tsl_placer *placer, const struct tsl_ask *ask)
 double tsl_placer_program_ahead_ns(const struct tsl_placer *placer)
 {
     return tsl_placer_ahead_ns(placer, placer->program);
+}
+
+/* Each kind has a key of its own: kinds aren't compared by how long they take to open. */
+static uint64_t opening_key(const struct tsl_placer *placer, unsigned member)
+{
+    const uint64_t sums[] = {tsl_bytes_sum("opening", 7), placer->kind[member]};
+
+    return tsl_bytes_sum(sums, sizeof(sums));
+}
+
+double tsl_placer_opening_ns(const struct tsl_placer *placer, unsigned member)
+{
+    return placer->model ? tsl_model_run(placer->model, placer->kind[member], opening_key(placer, member), 1).ns : 0;
+}
+
+void tsl_placer_opened(struct tsl_placer *placer, unsigned member, uint64_t ns)
+{
+    if (placer->model)
+        tsl_model_ran(placer->model, placer->kind[member], opening_key(placer, member), 1, (double)ns);
 }
 
 int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among)

@@ -87,6 +87,11 @@ double tsl_placer_ahead_ns(const struct tsl_placer *placer, uint64_t kernel);
 /* The same of all launches of this process' program. */
 double tsl_placer_program_ahead_ns(const struct tsl_placer *placer);
 
+/* How long it takes to make such a member ready beside others that are; 0: not known. */
+double tsl_placer_opening_ns(const struct tsl_placer *placer, unsigned member);
+/* It took so long. */
+void tsl_placer_opened(struct tsl_placer *placer, unsigned member, uint64_t ns);
+
 /* How long the launch takes as a whole where it would end first; 0: not known. */
 double tsl_placer_whole_ns(struct tsl_placer *placer, const struct tsl_ask *ask);
 

@@ -327,6 +327,40 @@ static void test_an_earlier_run_opens_others(void **state)
     end_program();
 }
 
+/* How long the others took counts, not the first, which pays for more. */
+static void test_what_opening_took_is_known_later(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(2, 20 * MS);
+    const struct tsl_placer *placer;
+
+    (void)state;
+    setup.members[0].opens_ns = 200 * MS;
+    begin_fake(&setup);
+    begin_program();
+    placer = context->graph->placer;
+    know_of(kernel->place_key, 100 * MS); /* 2 * 200 would do */
+    make_kernel_again();
+    sleep_ms(60);
+    assert_int_equal(prepared(1), 0);
+    assert_true(tsl_placer_opening_ns(placer, 1) == 0);
+    tsl_lock_take(&context->graph->lock);
+    tsl_readiness_open(context->graph);
+    tsl_lock_give(&context->graph->lock);
+    for (unsigned i = 0; i < 200 && !(tsl_placer_opening_ns(placer, 1) > 0); i++)
+        sleep_ms(10);
+    assert_in_range(tsl_placer_opening_ns(placer, 1), 20 * MS, 150 * MS);
+    end_program();
+    begin_fake(&setup);
+    begin_program();
+    tsl_placer_opened(context->graph->placer, 1, 20 * MS);
+    know_of(kernel->place_key, 100 * MS);
+    make_kernel_again();
+    for (unsigned i = 0; i < 200 && !is_ready(1); i++)
+        sleep_ms(10);
+    assert_true(is_ready(1));
+    end_program();
+}
+
 /* Launches took so long each, and so much together. */
 static void know_runs(double ns, double all_ns)
 {
@@ -569,6 +603,7 @@ static int run_auto(void)
         cmocka_unit_test(test_a_long_queue_is_shared),
         cmocka_unit_test(test_small_launches_open_nothing),
         cmocka_unit_test(test_an_earlier_run_opens_others),
+        cmocka_unit_test(test_what_opening_took_is_known_later),
         cmocka_unit_test(test_a_long_launch_waits_for_others),
         cmocka_unit_test(test_others_do_not_wait),
         cmocka_unit_test(test_one_that_fails_is_left_out),
