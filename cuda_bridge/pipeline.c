@@ -6,8 +6,9 @@
  * Also transfers between two devices that can't reach each other's memory: chunks go from the one to a slot and from
  * there to the other, by streams of both, so that both ways of the bus are used at once and no thread copies anything.
  *
- * Started on demand and kept. Threads ask CUDA and wait for it; they take no lock but the pipeline's and, at a
- * transfer's end, the lane's and the member's. They run where the system puts them (no node is preferred).
+ * Started on demand and kept, one thread more for so many bytes that went through: to pin the memory of all takes
+ * longer than a short program's transfers. Threads ask CUDA and wait for it; they take no lock but the pipeline's and,
+ * at a transfer's end, the lane's and the member's. They run where the system puts them (no node is preferred).
  */
 #include "cuda_bridge/pipeline.h"
 #include "cuda_bridge/lane.h"
@@ -26,6 +27,7 @@
 #define CHUNK_MIN   ((size_t)256 << 10)
 #define SMALL_MAX   ((size_t)1 << 20) /* chunks at the ends of large transfers: less costs more than it gains */
 #define CHUNK_UNIT  ((size_t)64 << 10)
+#define THREAD_FROM ((size_t)8 << 20)
 
 /* A thread that looks whether a transfer can begin does so without a pause at first, then so often. */
 #define SPIN_NS 20000
@@ -71,13 +73,15 @@ struct worker {
 
 struct tsl_cuda_pipeline {
     struct tsl_cuda_member *member;
-    struct tsl_lock lock; /* guards the jobs and their counts */
+    struct tsl_lock lock; /* guards the jobs, their counts and those of threads */
     pthread_cond_t wake;
     TAILQ_HEAD(, job) jobs;
     bool looking; /* a thread looks now and then whether one can begin; the others sleep */
     bool closing;
-    unsigned n_workers;
-    struct worker workers[MAX_THREADS];
+    size_t size; /* of all jobs so far */
+    unsigned n_workers, most_workers;
+    struct worker
+        workers[MAX_THREADS]; /* the first has its memory when the pipeline is made, others by their threads */
 };
 
 /* ---- Chunks ------------------------------------------------------------------------------------------------------ */
@@ -425,6 +429,19 @@ static void work_on(struct worker *w, struct job *job, const struct tsl_copy *pa
     w->next ^= 1;
 }
 
+static CUresult init_worker(struct worker *w)
+{
+    CUresult result = tsl_cu.cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING);
+
+    for (int i = 0; i < 2 && !result; i++) {
+        result = tsl_cuda_pin(w->pipeline->member, &w->slots[i].host, SLOT_SIZE);
+        if (!result)
+            result = tsl_cu.cuEventCreate(&w->slots[i].event, CU_EVENT_DISABLE_TIMING);
+    }
+    return result;
+}
+
+/* Without memory of its own the thread ends: the others do its part. */
 static void *run(void *arg)
 {
     struct worker *w = arg;
@@ -433,6 +450,8 @@ static void *run(void *arg)
     struct tsl_copy part;
 
     tsl_cu.cuCtxPushCurrent_v2(p->member->context);
+    if (!w->stream && init_worker(w))
+        return NULL;
     while (next_chunk(p, w->slots[0].job || w->slots[1].job, &job, &part)) {
         struct slot *older = &w->slots[w->next];
 
@@ -460,34 +479,25 @@ static void finish_worker(struct worker *w)
         tsl_cu.cuStreamDestroy_v2(w->stream);
 }
 
-static CUresult init_worker(struct tsl_cuda_pipeline *p, struct worker *w)
-{
-    CUresult result = tsl_cu.cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING);
-
-    w->pipeline = p;
-    for (int i = 0; i < 2 && !result; i++) {
-        result = tsl_cuda_pin(p->member, &w->slots[i].host, SLOT_SIZE);
-        if (!result)
-            result = tsl_cu.cuEventCreate(&w->slots[i].event, CU_EVENT_DISABLE_TIMING);
-    }
-    return result;
-}
-
 static bool start_worker(struct tsl_cuda_pipeline *p)
 {
     struct worker *w = &p->workers[p->n_workers];
-    bool started = false;
 
-    if (!init_worker(p, w)) {
-        started = tsl_cuda_thread_start(p->member, &w->thread, run, w);
-    }
-    if (!started) {
-        finish_worker(w);
+    w->pipeline = p;
+    if (!tsl_cuda_thread_start(p->member, &w->thread, run, w))
         return false;
-    }
     pthread_setname_np(w->thread, "tesela-copy");
     p->n_workers++;
     return true;
+}
+
+static bool start_first(struct tsl_cuda_pipeline *p)
+{
+    p->workers[0].pipeline = p;
+    if (!init_worker(&p->workers[0]) && start_worker(p))
+        return true;
+    finish_worker(&p->workers[0]);
+    return false;
 }
 
 /* Half of the processors: the application has work of its own. */
@@ -501,7 +511,6 @@ static unsigned wanted_threads(void)
 static struct tsl_cuda_pipeline *create(struct tsl_cuda_member *member)
 {
     struct tsl_cuda_pipeline *p = calloc(1, sizeof(*p));
-    unsigned n = wanted_threads();
     pthread_condattr_t attr;
 
     if (!p)
@@ -513,10 +522,8 @@ static struct tsl_cuda_pipeline *create(struct tsl_cuda_member *member)
     pthread_cond_init(&p->wake, &attr);
     pthread_condattr_destroy(&attr);
     TAILQ_INIT(&p->jobs);
-    /* With fewer threads than wanted it is only slower. */
-    while (p->n_workers < n && start_worker(p))
-        ;
-    if (p->n_workers)
+    p->most_workers = wanted_threads();
+    if (start_first(p))
         return p;
     pthread_cond_destroy(&p->wake);
     tsl_lock_finish(&p->lock);
@@ -555,9 +562,19 @@ static struct tsl_cuda_pipeline *pipeline_of(struct tsl_cuda_member *member)
 
 /* ---- Transfers --------------------------------------------------------------------------------------------------- */
 
+/* With fewer threads than wanted it is only slower. */
+static void grow(struct tsl_cuda_pipeline *p, size_t size) TSL_REQUIRES(p->lock)
+{
+    p->size += size;
+    while (p->n_workers < p->most_workers && p->n_workers < p->size / THREAD_FROM && start_worker(p))
+        ;
+}
+
 static void add(struct tsl_cuda_pipeline *p, struct job *job)
 {
     tsl_lock_take(&p->lock);
+    grow(p, bytes_of(&job->copy));
+    cut(job, p->n_workers);
     TAILQ_INSERT_TAIL(&p->jobs, job, link);
     pthread_cond_broadcast(&p->wake);
     tsl_lock_give(&p->lock);
@@ -574,7 +591,6 @@ cl_int tsl_cuda_pipe(struct tsl_cuda_lane *lane, const struct tsl_copy *copy)
         return CL_OUT_OF_HOST_MEMORY;
     job->lane = lane;
     job->copy = *copy;
-    cut(job, p->n_workers);
     job->after = tsl_cuda_event_get(member, false, &result);
     if (!result)
         result = tsl_cu.cuEventRecord(job->after, lane->stream);
