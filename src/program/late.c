@@ -11,9 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WEAK          4 /* times slower than another */
-#define LEAST_WAIT_NS UINT64_C(200000000)
-#define WAIT_PART     4 /* that part of what the others took is waited for weak ones */
+#define WEAK          4                  /* times slower than another */
+#define LEAST_WAIT_NS UINT64_C(20000000) /* from the cache it comes sooner */
+#define WAIT_PART     4                  /* that part of what the others took is waited for weak ones */
 
 /* So many of a process's at once, at most: others are waited for. */
 #define MOST_ERRANDS 2
