@@ -279,6 +279,17 @@ static bool make_entries(const struct kc_cpu_request *request, uint32_t n_kernel
     return done;
 }
 
+/* LLVM corrects an estimated reciprocal. Rounded between its product and its sum the correction would be subnormal for
+ * the reciprocals of large numbers, and flushed. */
+static void fuse_correction(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    LLVMFastMathFlags flags = LLVMGetInstructionOpcode(at) == LLVMFDiv ? LLVMGetFastMathFlags(at) : 0;
+
+    (void)builder;
+    if (flags & LLVMFastMathAllowReciprocal)
+        LLVMSetFastMathFlags(at, flags | LLVMFastMathAllowContract);
+}
+
 bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
             struct kc_bytes *object, FILE *log)
 {
@@ -293,8 +304,10 @@ bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     if (!make_entries(request, n_kernels, kernels, log))
         return false;
     done = kc_wg_finish(request->module, request->target->machine, request->optimise, request->notes, &why);
-    if (done)
+    if (done) {
         kc_estimate_roots(request->module, request->target->machine);
+        kc_visit(request->module, fuse_correction);
+    }
     if (!done ||
         LLVMTargetMachineEmitToMemoryBuffer(request->target->machine, request->module, LLVMObjectFile, &why, &code)) {
         fprintf(log, "error: %s\n", why);

@@ -134,16 +134,11 @@ static bool take_own(struct kc_options *options, const char *word)
     return checks;
 }
 
-static bool is_relaxed(const char *word)
-{
-    return !strcmp(word, "-cl-unsafe-math-optimizations") || !strcmp(word, "-cl-fast-relaxed-math");
-}
-
 /* What counts when it is linked, too. The one for inexact arithmetic includes that for subnormal numbers (OpenCL 3.0,
  * 5.8.6.2). */
 static void note(struct kc_options *options, const char *word)
 {
-    bool relaxed = is_relaxed(word);
+    bool relaxed = !strcmp(word, "-cl-unsafe-math-optimizations") || !strcmp(word, "-cl-fast-relaxed-math");
 
     options->optimise &= strcmp(word, "-cl-opt-disable") != 0;
     options->relaxed |= relaxed;
@@ -174,11 +169,9 @@ static bool read_option(struct kc_options *options, const char *word, struct wor
             *why = NULL;
         return false;
     }
-    if (IS_ONE_OF(word, clangs) || strncmp(word, "-W", 2) == 0) {
+    if (IS_ONE_OF(word, clangs) || strncmp(word, "-W", 2) == 0)
         add(options, word);
-        if (is_relaxed(word)) /* Else the correction of an estimate is rounded, and flushed where it is subnormal. */
-            add(options, "-ffp-contract=fast");
-    } else if (!IS_ONE_OF(word, idle)) {
+    else if (!IS_ONE_OF(word, idle)) {
         if (asprintf(why, "%s: this option isn't known", word) < 0)
             *why = NULL;
         return false;
