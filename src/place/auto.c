@@ -33,6 +33,7 @@
 #define CARE        0.6 /* how much of what seems to wait behind is counted on */
 #define FREE_TRIES  3   /* of a class on a kind, before they become rare */
 #define KNOWN_TRIES 6   /* where there are samples enough: as if so many had been made */
+#define MOST_LATE   10  /* times its price */
 #define ENOUGH      3   /* samples of a class: from then on only some runs are timed */
 #define TIMED_IN    16
 #define DISTURBED   1.25 /* times as long as the whole launch */
@@ -155,6 +156,12 @@ static bool keeps_others_idle(const struct tsl_placer *placer, const struct tsl_
 /* ---- Tries ---- */
 
 /* What trying a member is feared to cost, or INFINITY: it has something to do, or its times are known well enough. */
+static double once_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
+                      unsigned i)
+{
+    return options[i].run_ns + options[i].risk_ns + 2 * tsl_estimate_delay_ns(placer, ask, i); /* there and back */
+}
+
 static double price_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
                        unsigned i)
 {
@@ -164,8 +171,7 @@ static double price_ns(const struct tsl_placer *placer, const struct tsl_ask *as
     if (!tsl_candidate_of(ask, i)->eligible || placer->load[i].n_watched > 0 ||
         tsl_load_left_ns(&placer->load[i], ask->now_ns) > 0)
         return INFINITY;
-    return (options[i].run_ns + options[i].risk_ns + 2 * tsl_estimate_delay_ns(placer, ask, i)) *
-           rarer; /* there and back */
+    return once_ns(placer, ask, options, i) * rarer;
 }
 
 /* A member to try instead of the best one. The best one must be known: what nobody knows isn't worth anything yet. */
@@ -187,12 +193,36 @@ unsigned tsl_auto_to_try(const struct tsl_placer *placer, const struct tsl_ask *
     return best;
 }
 
+static void pay(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
+                struct tsl_placement *placement)
+{
+    unsigned i = placement->member;
+
+    placement->try_delay_ns = tsl_estimate_delay_ns(placer, ask, i);
+    placement->try_ready_ns = ask->ready_ns > ask->now_ns ? ask->ready_ns : ask->now_ns;
+    placer->purse_ns -= once_ns(placer, ask, options, i);
+    tsl_model_tried(placer->model, placer->kind[i], tsl_kernel_known_as(ask, i), ask->size);
+}
+
+/* How much longer its data took than they were thought to, there and, in all likelihood, back. It may have waited for
+ * something else of which nobody knew, so that is bounded. */
+static double late_ns(const struct tsl_placement *placement, const struct tsl_ended *ended)
+{
+    double end_ns = (double)(ended->end_ns ? ended->end_ns : ended->now_ns);
+    double began_ns = end_ns - (double)ended->ran_ns, thought_ns = (double)placement->try_ready_ns;
+    double price_ns = placement->run_ns + 2 * placement->try_delay_ns;
+
+    if (placement->part)
+        return 0;
+    return fmin(2 * fmax(began_ns - thought_ns - placement->try_delay_ns, 0), MOST_LATE * price_ns);
+}
+
 void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended)
 {
     if (!placement->try)
         placer->purse_ns += TSL_TRY_PART * (ended->ran_ns ? (double)ended->ran_ns : placement->run_ns);
     else if (ended->ran_ns)
-        placer->purse_ns += placement->run_ns - (double)ended->ran_ns;
+        placer->purse_ns += placement->run_ns - (double)ended->ran_ns - late_ns(placement, ended);
 }
 
 /* ---- The choice ---- */
@@ -262,9 +292,7 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
     placement->member = tsl_auto_to_try(placer, ask, options, best, &slack);
     placement->try = placement->member != best;
     if (placement->try) {
-        placer->purse_ns -= options[placement->member].run_ns;
-        tsl_model_tried(placer->model, placer->kind[placement->member], tsl_kernel_known_as(ask, placement->member),
-                        ask->size);
+        pay(placer, ask, options, placement);
     } else if (enough_to_do(placer, ask, &options[best], best)) {
         placement->member = as_good(placer, ask, options, best, &slack);
         placement->later = placement->member == best && !keeps_others_idle(placer, ask, options, best);

@@ -67,8 +67,10 @@ struct tsl_placement {
     bool timed;  /* tell tsl_placer_done how long it took */
     bool watch;  /* its end should be noticed soon, whatever waits for it */
     bool try;    /* not the best place by estimate: to learn how long it takes there */
-    bool part;   /* of a launch that is cut */
-    bool first;  /* of a part: no launch of the kernel at that size was seen on that kind of member */
+    double try_delay_ns;   /* ... what its data were thought to take to get there, or back */
+    uint64_t try_ready_ns; /* ... when they could set out */
+    bool part;             /* of a launch that is cut */
+    bool first;            /* of a part: no launch of the kernel at that size was seen on that kind of member */
     unsigned epoch;
     bool known;      /* run_ns comes from runs of the kernel on that kind of member, not from fears */
     double run_ns;   /* estimated */

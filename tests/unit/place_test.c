@@ -394,6 +394,37 @@ static void test_auto_pays_off(void **state)
     tsl_placer_destroy(placer);
 }
 
+/* Tries pay for their data's way there and back, also where that takes far longer than it was thought to. */
+static void test_tries_pay_for_moves(void **state)
+{
+    static const double honest[N] = {100, 2, 2, 2};
+    const double run_ns[N] = {1e6, 5e7, 5e7, 5e7}, move_ns = 2e8;
+
+    (void)state;
+    for (unsigned rounds = 3000; rounds <= 30000; rounds *= 10) {
+        struct tsl_placer *placer = make(TSL_POLICY_AUTO, honest, NULL, 0);
+        unsigned at = 0, n_tries = 0;
+        double total = 0;
+
+        for (unsigned k = 0; k < rounds; k++) {
+            for (unsigned i = 0; i < N; i++)
+                all[i] = (struct tsl_candidate){.eligible = true, .move_ns = i == at ? 0 : 1e6};
+            struct tsl_placement placement = ask(placer, 1, 1024);
+            double ns = run_ns[placement.member];
+
+            assert_false(placement.later);
+            now_ns += (uint64_t)(ns + (placement.member == at ? 0 : move_ns));
+            total += ns + (placement.member == at ? 0 : move_ns);
+            n_tries += placement.try;
+            at = placement.member;
+            done(placer, &placement, 1, 1024, (uint64_t)ns);
+        }
+        assert_true(total < 1.05 * rounds * 1e6 + 2 * move_ns + 5e7);
+        assert_true(n_tries >= 1);
+        tsl_placer_destroy(placer);
+    }
+}
+
 /* A member that is far better than its speed said is found, and then gets the work. */
 static void test_auto_finds_the_best(void **state)
 {
@@ -548,6 +579,7 @@ int main(void)
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_auto_does_no_harm),
         cmocka_unit_test(test_auto_pays_off),
+        cmocka_unit_test(test_tries_pay_for_moves),
         cmocka_unit_test(test_auto_finds_the_best),
         cmocka_unit_test(test_load),
         cmocka_unit_test(test_windows),
