@@ -13,10 +13,12 @@
 #include "graph/data.h"
 #include "graph/edge.h"
 #include "graph/either_way.h"
+#include "graph/footing.h"
 #include "graph/member_memory.h"
 #include "graph/op.h"
 #include "graph/out_of_core.h"
 #include "graph/readiness.h"
+#include "graph/space.h"
 #include "graph/spread_room.h"
 #include "graph/stay.h"
 #include "graph/survey.h"
@@ -61,6 +63,28 @@ static unsigned n_behind(void *arg)
         n += later->kernel->place_key == c->kernel->place_key &&
              tsl_place_work_items(&later->share.window) == tsl_place_work_items(&c->share.window);
     return n;
+}
+
+/* Counts all of each object that is written. */
+static double back_ns(void *arg, unsigned member, int *home)
+{
+    const struct tsl_command *c = arg;
+    const struct tsl_graph *g = c->graph;
+    double ns = 0;
+    *home = -1;
+    for (cl_uint i = 0; i < c->args->n_all; i++) {
+        const struct tsl_buffer *buffer = c->args->args[i].buffer;
+        const struct tsl_data *data = buffer ? tsl_data_of(buffer) : NULL;
+        if (!data || data->last_member < 0 || data->last_member == (int)member ||
+            !(tsl_footing_access(&c->kernel->parts[member].facts, i, buffer) & TSL_MAY_WRITE))
+            continue;
+        unsigned from = tsl_space_of(&g->ports[member], data), to = tsl_space_of(&g->ports[data->last_member], data);
+        *home = data->last_member;
+        if (from != to)
+            ns +=
+                tsl_placer_move_ns(g->placer, tsl_space_of_link(data, from), tsl_space_of_link(data, to), buffer->size);
+    }
+    return ns;
 }
 
 /* ---- The choice -------------------------------------------------------------------------------------------------- */
@@ -154,6 +178,7 @@ bool tsl_place_choose(struct tsl_command *c)
                           .again = c->share.placement.later,
                           .by = (enum tsl_place_by)c->place_by,
                           .n_behind = n_behind,
+                          .back_ns = back_ns,
                           .arg = c};
     if (tsl_cut_again(c, &ask, candidates) || tsl_stay(c, &ask))
         return placed(c);

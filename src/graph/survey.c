@@ -171,14 +171,14 @@ static void count_deferred(struct survey *s, const struct tsl_command *write, co
     }
 }
 
-/* A candidate that works on the host's copy, and lacks bytes there, waits until there is one. */
+/* A candidate that works on the host's copy waits until there is one. */
 static void count_host_copy(struct survey *s)
 {
     double ns = s->is_new ? tsl_host_copy_ns(s->data) : 0;
     tsl_members left = s->members;
     unsigned i;
     while (ns > 0 && take_member(s, &left, &i))
-        if (s->runs[i][0].size && space_at(s, i) == TSL_SPACE_HOST)
+        if (space_at(s, i) == TSL_SPACE_HOST)
             s->candidates[i].move_ns += ns;
 }
 

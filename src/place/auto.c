@@ -40,6 +40,7 @@
 #define MOST_DOUBT  1024 /* times its price: a move to a faster member is never dearer */
 #define TIMED_NS    5e5 /* ... and those of one in so much work at most: timing may cost as much as some small kernels */
 #define SMALL_NS    2e4 /* of a launch: smaller ones are timed and watched more rarely, as either costs about as much */
+#define SLOWER      2   /* times as long takes a launch on a member that is slower with it, not just differently busy */
 #define NO_HELP     4   /* times as long takes a launch on a member that is no help with it */
 #define SMALL_IN    8   /* ... so many times */
 #define NEVER_NS    9e18 /* the latest end: some three hundred years */
@@ -71,6 +72,26 @@ unsigned tsl_auto_or_move(struct tsl_placer *placer, const struct tsl_ask *ask, 
     placer->regret_ns[chosen] = 0;
     placer->doubt[chosen] = fmin(fmax(placer->doubt[chosen], 1) * 2, MOST_DOUBT);
     return chosen;
+}
+
+/* What a launch writes is likely to be needed where it was used before. So it goes from there to a slower member, as
+ * that is free, only if it would take longer at home than its results take back. Returns where to go: home, or `to`. */
+static unsigned or_home(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
+                        unsigned to)
+{
+    double least_ns = INFINITY, back_ns;
+    int home = -1;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (tsl_candidate_of(ask, i)->eligible && options[i].n_samples)
+            least_ns = fmin(least_ns, options[i].run_ns);
+    if (!ask->back_ns || options[to].run_ns < SLOWER * least_ns)
+        return to;
+    back_ns = ask->back_ns(ask->arg, to, &home) + tsl_pays_latency_ns(placer, 1);
+    if (home < 0 || !tsl_candidate_of(ask, (unsigned)home)->eligible || !options[home].n_samples ||
+        options[to].run_ns < SLOWER * options[home].run_ns || options[home].run_ns > back_ns)
+        return to;
+    return (unsigned)home;
 }
 
 /* ---- What waits behind ---- */
@@ -125,7 +146,7 @@ static unsigned as_good(const struct tsl_placer *placer, const struct tsl_ask *a
 
     for (unsigned i = 0; i < placer->n; i++) {
         if (i == best || !tsl_candidate_of(ask, i)->eligible || options[i].n_samples < ENOUGH ||
-            enough_to_do(placer, ask, &options[i], i))
+            enough_to_do(placer, ask, &options[i], i) || or_home(placer, ask, options, i) != i)
             continue;
         if (options[i].end_ns > options[best].start_ns + slack_ns(placer, ask, options, best, slack))
             continue;
@@ -240,7 +261,7 @@ static bool decide_watch(const struct tsl_load *load, const struct tsl_ask *ask,
 
 static bool decide_timed(const struct tsl_load *load, const struct tsl_option *option, bool watch)
 {
-    unsigned rarely = option->run_ns < SMALL_NS ? SMALL_IN : 1;
+    unsigned rarely = option->run_ns < SMALL_NS || option->stays ? SMALL_IN : 1;
 
     if (option->n_samples < ENOUGH || (watch && rarely == 1))
         return true;
@@ -252,7 +273,7 @@ static void decide_flags(struct tsl_placer *placer, const struct tsl_ask *ask, c
 {
     struct tsl_load *load = &placer->load[placement->member];
 
-    placement->watch = decide_watch(load, ask, option);
+    placement->watch = !option->stays && decide_watch(load, ask, option);
     load->n_untimed++;
     load->untimed_ns += option->run_ns;
     bool long_one = option->run_ns >= WATCH_NS && (!option->part || placer->n_cuts % PARTS_IN == 0);
@@ -289,6 +310,7 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
     tsl_estimate_risks(placer, ask, options);
     tsl_estimate_ends(placer, ask, options);
     best = tsl_auto_or_move(placer, ask, options, tsl_estimate_earliest(placer, ask, options));
+    best = or_home(placer, ask, options, best);
     placement->member = tsl_auto_to_try(placer, ask, options, best, &slack);
     placement->try = placement->member != best;
     if (placement->try) {
@@ -335,6 +357,7 @@ bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsig
          (left_ns > HORIZON_NS / 2 || left_ns + guess.ns >= elsewhere_ns(placer, ask, member, guess.ns))))
         return false;
     struct tsl_option option = {.known = true,
+                                .stays = true,
                                 .n_samples = guess.n_samples,
                                 .spread = tsl_estimate_spread(guess.spread, guess.ns),
                                 .run_ns = guess.ns,

@@ -20,6 +20,7 @@
 struct tsl_option {
     bool known; /* by runs on its kind; n_samples are of this very size class */
     bool part;  /* of a launch that is cut */
+    bool stays; /* nothing waits for its end to be given a place */
     unsigned n_samples, n_tries;
     double spread;                   /* of its runs */
     double risk_ns;                  /* it may take so much longer */

@@ -56,6 +56,9 @@ struct tsl_ask {
     /* How many launches of the same kernel at the same size wait behind it before the first that needs what it does;
      * may be 0 when nobody knows. Asked only where it matters; NULL: 0. */
     unsigned (*n_behind)(void *arg);
+    /* How long what the launch writes on that member takes to get back to the one whose kernels used it last: *home;
+     * -1: there is none. Asked likewise; NULL: there is none. */
+    double (*back_ns)(void *arg, unsigned member, int *home);
     void *arg;
 };
 

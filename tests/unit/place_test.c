@@ -425,6 +425,47 @@ static void test_tries_pay_for_moves(void **state)
     }
 }
 
+static double back_at_home_ns;
+
+static double back_to_first(void *arg, unsigned member, int *home)
+{
+    (void)arg;
+    (void)member;
+    *home = 0;
+    return back_at_home_ns;
+}
+
+/* Member 0 has much to do; member 1 is idle, and takes five times as long. Where does the launch go? */
+static unsigned chosen_beside(double home_ns, double back_ns)
+{
+    struct tsl_placer *placer = make(TSL_POLICY_AUTO, (double[]){1, 1, 1, 1}, NULL, 0);
+    struct tsl_ask question = {.candidates = all, .kernel = 2, .size = 1024, .back_ns = back_to_first};
+    struct tsl_placement busy, placement;
+
+    back_at_home_ns = back_ns;
+    for (unsigned k = 0; k < 8; k++) {
+        tsl_model_ran(placer->model, placer->kind[0], 1, 1024, 3e6);
+        tsl_model_ran(placer->model, placer->kind[0], 2, 1024, home_ns);
+        tsl_model_ran(placer->model, placer->kind[1], 2, 1024, 5 * home_ns);
+    }
+    only(0);
+    busy = ask(placer, 1, 1024);
+    all[1].eligible = true;
+    question.now_ns = now_ns;
+    tsl_placer_choose(placer, &question, &placement);
+    done(placer, &busy, 1, 1024, 3000000);
+    tsl_placer_destroy(placer);
+    return placement.member;
+}
+
+static void test_results_are_needed_at_home(void **state)
+{
+    (void)state;
+    assert_int_equal(chosen_beside(5e3, 1e3), 0); /* a handover alone takes longer */
+    assert_int_equal(chosen_beside(4e5, 1e6), 0); /* it brings less than its results take back */
+    assert_int_equal(chosen_beside(4e5, 1e4), 1);
+}
+
 /* A member that is far better than its speed said is found, and then gets the work. */
 static void test_auto_finds_the_best(void **state)
 {
@@ -580,6 +621,7 @@ int main(void)
         cmocka_unit_test(test_auto_does_no_harm),
         cmocka_unit_test(test_auto_pays_off),
         cmocka_unit_test(test_tries_pay_for_moves),
+        cmocka_unit_test(test_results_are_needed_at_home),
         cmocka_unit_test(test_auto_finds_the_best),
         cmocka_unit_test(test_load),
         cmocka_unit_test(test_windows),
