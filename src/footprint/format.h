@@ -118,9 +118,9 @@ enum tsl_atomic_op {
     TSL_N_ATOMIC_OPS
 };
 
-#define TSL_ACCESS_SURE      1u /* a store with an address, executed exactly where its guards hold and its loops run */
-#define TSL_ACCESS_VOLATILE  2u
-#define TSL_ACCESS_RESULT    4u  /* of an atomic whose old value is used */
+#define TSL_ACCESS_SURE      1u  /* a store with an address, executed exactly where its guards hold and its loops run */
+#define TSL_ACCESS_VOLATILE  2u  /* but for loads that only tell an atomic's loop what to expect */
+#define TSL_ACCESS_RESULT    4u  /* of an atomic whose old value is used, for more than to end its own loop */
 #define TSL_ACCESS_CONSTANT  8u  /* a store of `value`, the same for all; of a buffer, width at most 8 */
 #define TSL_ACCESS_IMAGE     16u /* of an image: coordinates instead of an address */
 #define TSL_ACCESS_ALL_FLAGS 31u

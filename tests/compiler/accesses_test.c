@@ -1233,14 +1233,161 @@ static void flags_tell_what_else_is_done(void **state)
     }
 }
 
+/* ---- Loops that end by their own exchange ------------------------------------------------------------------------ */
+
+#define SUM(type, load, exchange)                                                                   \
+    "kernel void f(global " type " *p, " type " x) { " type " o; do o = " load "; while (" exchange \
+    "(p, o, o * x + 1) "                                                                            \
+    "!= o); }"
+#define UNION      "union { uint u; float f; } o, n; "
+#define ADD        "atomic_cmpxchg((volatile global uint *)p, o.u, n.u)"
+#define LOCK(take) "kernel void f(global int *p, global int *out) { int o = 0; " take " out[0]++; *p = 0; }"
+#define RELAXED    "memory_order_relaxed, memory_order_relaxed, memory_scope_device"
+
+static bool uses_results(const struct tsl_footprint *footprint)
+{
+    for (uint32_t i = 0; i < footprint->n_accesses; i++)
+        if (footprint->accesses[i].flags & TSL_ACCESS_RESULT)
+            return true;
+    return false;
+}
+
+static void exchange_loops_wait_for_nobody(void **state)
+{
+    static const char *const kernels[] = {
+        SUM("int", "*p", "atomic_cmpxchg"),
+        SUM("ulong", "*p", "atom_cmpxchg"),
+        "kernel void f(volatile global float *p, float x) { " UNION "do { o.f = *p; n.f = o.f + x; } while (" ADD
+        " != o.u); }",
+        "kernel void f(volatile global float *p, float x) { " UNION "uint old; o.f = *p; do { n.f = o.f + x;\n"
+        "  old = o.u; o.u = " ADD "; } while (o.u != old); }",
+        "kernel void f(global float *p, float x) { float o, n; do { o = *p; n = o + x; }\n"
+        "  while (atomic_cmpxchg((global int *)p, as_int(o), as_int(n)) != as_int(o)); }",
+        "kernel void f(global int *p, int x) { int o = *p; while (atomic_cmpxchg(p, o, o * x) != o) o = *p; }",
+        "kernel void f(global int *p, int n) { int o; do o = *p; while (n-- && atomic_cmpxchg(p, o, o * 3) != o); }",
+        /* The first try stands before the loop. */
+        "kernel void f(global const int *r, global const int *at, global float *p, global const float *x) {\n"
+        "  int t = get_global_id(0); for (int i = r[t]; i < r[t + 1]; i++) {\n"
+        "  global float *to = p + at[i]; uint o, n, back; o = as_uint(*to); n = as_uint(as_float(o) + x[t]);\n"
+        "  while ((back = atomic_cmpxchg((global uint *)to, o, n)) != o)\n"
+        "  { o = back; n = as_uint(as_float(o) + x[t]); } } }",
+        /* Several, one behind the other and in a loop. */
+        "kernel void f(global int *p, global int *q, global const int *at, int n) { for (int i = 0; i < n; i++) { int "
+        "o;\n"
+        "  do o = p[at[i]]; while (atomic_cmpxchg(p + at[i], o, o * 3) != o);\n"
+        "  do o = q[at[i]]; while (atomic_cmpxchg(q + at[i], o, o * 5) != o); } }",
+        "kernel void f(global atomic_int *p, int x) {\n"
+        "  int o = atomic_load_explicit(p, memory_order_relaxed, memory_scope_device);\n"
+        "  while (!atomic_compare_exchange_strong_explicit(p, &o, o * x, " RELAXED ")); }",
+        "kernel void f(global atomic_long *p, long x) { long o = 0;\n"
+        "  while (!atomic_compare_exchange_weak_explicit(p, &o, o * x, " RELAXED ")); }",
+        "kernel void f(volatile global float *p, float x) {\n"
+        "  while ((x = atomic_xchg(p, atomic_xchg(p, 0.0f) + x)) != 0.0f); }",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        struct tsl_compiled compiled;
+        const struct tsl_footprint *footprint;
+
+        assert_int_equal(kc_build(kernels[i], "-cl-std=CL3.0", &compiled), CL_SUCCESS);
+        footprint = compiled.built.kernels[0].facts.footprint;
+        if (footprint->flags)
+            print_error("%x for\n%s\n", footprint->flags, kernels[i]);
+        assert_int_equal(footprint->flags, 0);
+        assert_false(uses_results(footprint));
+        tsl_compiled_finish(&compiled);
+    }
+}
+
+static void others_may_learn_from_an_exchange_loop(void **state)
+{
+    static const struct flagged kernels[] = {
+        /* It doesn't wait, but its value tells who was there before. */
+        {"kernel void f(global int *p, global int *out) { int o; do o = *p; while (atomic_cmpxchg(p, o, o + 1) != o);\n"
+         "  out[get_global_id(0)] = o; }",
+         0},
+        {"kernel void f(global int *p, global int *next) { int o, i = get_global_id(0);\n"
+         "  do { o = *p; next[i] = o; } while (atomic_cmpxchg(p, o, i) != o); }",
+         0},
+        {"kernel void f(global int *p, global int *out) { int o; do o = *p; while (atomic_cmpxchg(p, o, o + 1) != o);\n"
+         "  if (o == 99) out[0] = *p; }",
+         0},
+        /* A sum that is made while a loop around it waits. */
+        {"kernel void f(global int *p, global int *q) { int o; do do o = *p; while (atomic_cmpxchg(p, o, o + 1) != "
+         "o);\n"
+         "  while (!atomic_add(q, 0)); }",
+         TSL_FOOTPRINT_SPINS},
+        {"kernel void f(global int *p, global int *q) { int o; do do o = *p; while (atomic_cmpxchg(p, o, o + 1) != "
+         "o);\n"
+         "  while (o < 99); }",
+         TSL_FOOTPRINT_SPINS},
+        {"kernel void f(global int *p, volatile global int *q) { int o;\n"
+         "  do o = *p; while (atomic_cmpxchg(p, o, o + 1) != o || !*q); }",
+         TSL_FOOTPRINT_SPINS | TSL_FOOTPRINT_WIDE_VOLATILE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        struct tsl_compiled compiled;
+
+        assert_int_equal(kc_build(kernels[i].source, "-cl-std=CL3.0", &compiled), CL_SUCCESS);
+        if (compiled.built.kernels[0].facts.footprint->flags != kernels[i].flags)
+            print_error("instead of %x for\n%s\n", kernels[i].flags, kernels[i].source);
+        assert_int_equal(compiled.built.kernels[0].facts.footprint->flags, kernels[i].flags);
+        assert_true(uses_results(compiled.built.kernels[0].facts.footprint));
+        tsl_compiled_finish(&compiled);
+    }
+}
+
+static void locks_wait(void **state)
+{
+    static const char *const kernels[] = {
+        LOCK("while (atomic_cmpxchg(p, 0, 1));"),
+        LOCK("while (atomic_xchg(p, 1));"),
+        LOCK("do o = *p; while (o != 0 || atomic_cmpxchg(p, o, 1) != o);"),
+        LOCK("do o = *p & ~1; while (atomic_cmpxchg(p, o, o | 1) != o);"),
+        LOCK("while (atomic_cmpxchg(p, o, 1) != o) o = 0;"),
+        LOCK("int k = 0; while (atomic_cmpxchg(p, o, 1) != o) { k++; o = k & 1; }"),
+        LOCK("do o = *p; while (atomic_cmpxchg(p, o, o) != 0);"),
+        LOCK("do o = *p; while (atomic_cmpxchg(p + 1, o, o + 1) != o);"),
+        LOCK("do { o = *p; *p = o + 3; } while (atomic_cmpxchg(p, o, o + 1) != o);"),
+        LOCK("do { o = *p; if (o & 1) continue; if (atomic_cmpxchg(p, o, o | 1) == o) break; } while (1);"),
+        LOCK("while (atomic_xchg(p, atomic_xchg(p, 0)) != 1);"),
+        LOCK("while (atomic_xchg(p, atomic_xchg(p + 1, 0)) != 0);"),
+        LOCK("int i = 0, r; o = *p; while ((r = atomic_cmpxchg(p + (i & 3), o, 1)) != o) { o = r; i++; }"),
+        "kernel void f(global atomic_int *p, global int *out) { int o = 0;\n"
+        "  while (!atomic_compare_exchange_weak_explicit(p, &o, 1, " RELAXED ")) o = 0; out[0]++; }",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        struct tsl_compiled compiled;
+
+        assert_int_equal(kc_build(kernels[i], "-cl-std=CL3.0", &compiled), CL_SUCCESS);
+        if (compiled.built.kernels[0].facts.footprint->flags != TSL_FOOTPRINT_SPINS)
+            print_error("it should spin:\n%s\n", kernels[i]);
+        assert_int_equal(compiled.built.kernels[0].facts.footprint->flags, TSL_FOOTPRINT_SPINS);
+        tsl_compiled_finish(&compiled);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(affine_addresses_are_exact),      cmocka_unit_test(loops_are_counted),
-        cmocka_unit_test(other_arithmetic_is_followed),    cmocka_unit_test(copies_are_followed),
-        cmocka_unit_test(data_makes_addresses_unknown),    cmocka_unit_test(atomics_tell_their_operation),
-        cmocka_unit_test(flags_tell_what_else_is_done),    cmocka_unit_test(images_are_touched_at_coordinates),
+        cmocka_unit_test(affine_addresses_are_exact),
+        cmocka_unit_test(loops_are_counted),
+        cmocka_unit_test(other_arithmetic_is_followed),
+        cmocka_unit_test(copies_are_followed),
+        cmocka_unit_test(data_makes_addresses_unknown),
+        cmocka_unit_test(atomics_tell_their_operation),
+        cmocka_unit_test(flags_tell_what_else_is_done),
+        cmocka_unit_test(images_are_touched_at_coordinates),
         cmocka_unit_test(loops_end_by_several_conditions),
+
+        cmocka_unit_test(exchange_loops_wait_for_nobody),
+        cmocka_unit_test(others_may_learn_from_an_exchange_loop),
+        cmocka_unit_test(locks_wait),
     };
 
     kc_use(NULL);

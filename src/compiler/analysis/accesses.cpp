@@ -208,10 +208,10 @@ void Accesses::visit(llvm::Instruction &at)
     if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&at)) {
         Touch one = {&at, load->getPointerOperand(), TSL_ACCESS_READ, size(at.getType())};
 
-        one.flags = load->isVolatile() ? TSL_ACCESS_VOLATILE : 0;
+        one.flags = load->isVolatile() && !quiet.count(&at) ? TSL_ACCESS_VOLATILE : 0;
         if (is_atomic(load->getOrdering())) {
             one.kind = TSL_ACCESS_ATOMIC;
-            one.flags |= TSL_ACCESS_RESULT;
+            one.flags |= quiet.count(&at) ? 0 : TSL_ACCESS_RESULT;
         }
         touch(one);
     } else if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&at)) {
@@ -233,13 +233,13 @@ void Accesses::visit(llvm::Instruction &at)
         Touch one = {&at, atomic->getPointerOperand(), TSL_ACCESS_ATOMIC, size(atomic->getValOperand()->getType())};
 
         one.atomic = operation_of(*atomic);
-        one.flags = at.use_empty() ? 0 : TSL_ACCESS_RESULT;
+        one.flags = at.use_empty() || quiet.count(&at) ? 0 : TSL_ACCESS_RESULT;
         touch(one);
     } else if (auto *exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&at)) {
         Touch one = {&at, exchange->getPointerOperand(), TSL_ACCESS_ATOMIC,
                      size(exchange->getCompareOperand()->getType())};
 
-        one.flags = at.use_empty() ? 0 : TSL_ACCESS_RESULT;
+        one.flags = at.use_empty() || quiet.count(&at) ? 0 : TSL_ACCESS_RESULT;
         touch(one);
     } else if (auto *call = llvm::dyn_cast<llvm::CallInst>(&at))
         visit_call(*call);
@@ -380,6 +380,7 @@ void Accesses::lower_queries()
 void Accesses::find()
 {
     lift_queries();
+    find_exchanges();
     for (llvm::BasicBlock &block : function) {
         if (!dominators.isReachableFromEntry(&block))
             continue;

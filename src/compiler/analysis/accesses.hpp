@@ -10,6 +10,7 @@
  *   pointers.cpp   which argument an address is in, and where
  *   accesses.cpp   instructions and calls that touch memory
  *   flags.cpp      fences, and loops that wait for others
+ *   exchanges.cpp  loops that end by their own atomic exchange, and so don't wait
  *   together.cpp   stores that are made on each of several ways
  *   forms.cpp      expressions as sums
  *   rolls.cpp      unrolled loops are loops again
@@ -243,12 +244,30 @@ class Accesses
 
     /* flags.cpp */
     void find_flags();
+    bool is_only_way_out(llvm::BasicBlock *block, llvm::Loop &loop);
     bool waits(llvm::Loop &loop);
     bool is_one_load(llvm::PHINode &phi);
     bool is_unwritten(llvm::LoadInst &load);
     bool is_told(llvm::LoadInst &load);
     bool hears(llvm::Loop &loop);
     bool may_change(llvm::Instruction &at, llvm::Loop &loop);
+
+    /* exchanges.cpp */
+    using Exchanges = llvm::SmallVector<llvm::Instruction *, 4>;
+    bool is_same_place(llvm::Value *a, llvm::Value *b);
+    bool is_loaded_for(llvm::Value *value, llvm::AtomicCmpXchgInst &exchange, llvm::Loop &loop);
+    bool is_found_by(llvm::Value *value, llvm::AtomicCmpXchgInst &exchange, llvm::Loop &loop);
+    bool expects_what_is_there(llvm::AtomicCmpXchgInst &exchange, llvm::Loop &loop);
+    bool may_disturb(llvm::Instruction &at, llvm::ArrayRef<llvm::Value *> roots);
+    bool is_undisturbed(llvm::Loop &loop, llvm::ArrayRef<llvm::Instruction *> exchanges);
+    bool ends_unless(llvm::Loop &loop, llvm::function_ref<bool(llvm::Value *, bool)> goes_on);
+    bool ends_by_comparison(llvm::Loop &loop, llvm::AtomicCmpXchgInst &exchange);
+    bool ends_by_two(llvm::Loop &loop, llvm::AtomicRMWInst &earlier, llvm::AtomicRMWInst &later);
+    Exchanges exchanges_of(llvm::Loop &loop);
+    void add_sources(llvm::Loop &loop, Exchanges &exchanges);
+    bool decides_about(llvm::Instruction &at, llvm::Loop &loop);
+    bool stay_inside(llvm::Loop &loop, llvm::ArrayRef<llvm::Instruction *> sources);
+    void find_exchanges();
 
     /* together.cpp */
     void join_ways();
@@ -297,7 +316,9 @@ class Accesses
     std::vector<uint32_t> rolled;                                            /* loops that were made of accesses */
     std::vector<Access> list;
     unsigned flags = 0;
-    llvm::SmallPtrSet<llvm::Value *, 8> written; /* roots that are stored to */
+    llvm::SmallPtrSet<llvm::Value *, 8> written;     /* roots that are stored to */
+    llvm::SmallPtrSet<llvm::Loop *, 4> exchanging;   /* loops that end by their own atomic exchange */
+    llvm::SmallPtrSet<llvm::Instruction *, 8> quiet; /* theirs, whose values nothing but that loop uses */
 };
 
 /* The source's line, 0 where it isn't known. */

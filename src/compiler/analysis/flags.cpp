@@ -140,6 +140,16 @@ bool Accesses::hears(llvm::Loop &loop)
     return stores && hears;
 }
 
+/* Is it the only end of a loop within this one? Then it decides how often that one runs, and nothing about what comes
+ * next. */
+bool Accesses::is_only_way_out(llvm::BasicBlock *block, llvm::Loop &loop)
+{
+    for (llvm::Loop *inner = loops.getLoopFor(block); inner != &loop; inner = inner->getParentLoop())
+        if (inner->getExitingBlock() == block && inner->getExitBlock())
+            return true;
+    return false;
+}
+
 /* What decides about a loop's end is followed within the loop: values, and conditions that choose among them. */
 bool Accesses::waits(llvm::Loop &loop)
 {
@@ -154,6 +164,8 @@ bool Accesses::waits(llvm::Loop &loop)
         return choice ? choice->getCondition() : branch && branch->isConditional() ? branch->getCondition() : nullptr;
     };
 
+    if (exchanging.count(&loop))
+        return false;
     loop.getExitingBlocks(exiting);
     for (llvm::BasicBlock *block : exiting)
         if (may_end(*block, loop))
@@ -171,7 +183,8 @@ bool Accesses::waits(llvm::Loop &loop)
         if (phi && !all && phi->getParent() != loop.getHeader() && !is_one_load(*phi)) {
             all = true;
             for (llvm::BasicBlock *block : loop.blocks())
-                todo.push_back(end_of(block));
+                if (!is_only_way_out(block, loop))
+                    todo.push_back(end_of(block));
         }
         todo.append(at->value_op_begin(), at->value_op_end());
     }

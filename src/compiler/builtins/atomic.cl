@@ -48,7 +48,7 @@ ATOM_ALL(ulong, __local)
 
 /*
  * The front end's private address space is also its generic one, which needs no functions of its own. Comparisons use
- * the strongest order, which any other order permits.
+ * the strongest order, which any other order permits, unless both orders are relaxed.
  *
  * Below: R name(volatile AS A *p, PARAMETERS), the three forms.
  */
@@ -86,12 +86,16 @@ ATOM_ALL(ulong, __local)
     bool OVERLOADABLE NAME##_explicit(volatile AS A *p, EXPECTED T *expected, T x, memory_order success,             \
                                       memory_order failure)                                                          \
     {                                                                                                                \
-        return DO(p, expected, x, memory_order_seq_cst, memory_order_seq_cst, SCOPE);                                \
+        return success == memory_order_relaxed && failure == memory_order_relaxed                                    \
+                   ? DO(p, expected, x, memory_order_relaxed, memory_order_relaxed, SCOPE)                           \
+                   : DO(p, expected, x, memory_order_seq_cst, memory_order_seq_cst, SCOPE);                          \
     }                                                                                                                \
     bool OVERLOADABLE NAME##_explicit(volatile AS A *p, EXPECTED T *expected, T x, memory_order success,             \
                                       memory_order failure, memory_scope scope)                                      \
     {                                                                                                                \
-        return DO(p, expected, x, memory_order_seq_cst, memory_order_seq_cst, SCOPE);                                \
+        return success == memory_order_relaxed && failure == memory_order_relaxed                                    \
+                   ? DO(p, expected, x, memory_order_relaxed, memory_order_relaxed, SCOPE)                           \
+                   : DO(p, expected, x, memory_order_seq_cst, memory_order_seq_cst, SCOPE);                          \
     }
 #define COMPARES(A, AS, T, EXPECTED)                                                                                 \
     COMPARE(A, AS, T, EXPECTED, atomic_compare_exchange_strong, __opencl_atomic_compare_exchange_strong)             \
