@@ -663,6 +663,42 @@ static void asked_at_the_end(void)
     stores(0, 4 * GID(0), 4);
 }
 
+/* A pyramid: the last round is made by the items within `rounds` of the group's edge, and within the grid. */
+static void pyramid(void)
+{
+    int64_t rounds = ARG(1), from = (LSIZE - 2 * rounds) * GRP(0) - rounds, x = from + LID(0);
+
+    if (x >= 0 && x < ARG(2))
+        reads(3, 4 * x, 4);
+    if (LID(0) >= rounds && LID(0) <= LSIZE - rounds - 1 && x >= 0 && x < ARG(2))
+        stores(0, 4 * x, 4);
+}
+
+/* What is decided in a loop's last round is known behind it. */
+static void last_rounds_are_followed(void **state)
+{
+    static const struct kernel kernels[] = {
+        {"kernel void f(global float *o, int rounds, int n, global const float *a) {\n"
+         "  local float now[8], next[8]; int l = get_local_id(0), from = (8 - 2 * rounds) * get_group_id(0) - rounds;\n"
+         "  int x = from + l, low = from < 0 ? -from : 0, high = from + 7 > n - 1 ? 7 - (from + 7 - n + 1) : 7;\n"
+         "  if (x >= 0 && x <= n - 1) now[l] = a[x];\n"
+         "  barrier(CLK_LOCAL_MEM_FENCE); bool made;\n"
+         "  for (int i = 0; i < rounds; i++) { made = false;\n"
+         "    if (l >= i + 1 && l <= 6 - i && l >= low && l <= high) { made = true;\n"
+         "      next[l] = now[max(l - 1, low)] + now[min(l + 1, high)]; }\n"
+         "    barrier(CLK_LOCAL_MEM_FENCE); if (i == rounds - 1) break;\n"
+         "    if (made) now[l] = next[l]; barrier(CLK_LOCAL_MEM_FENCE); }\n"
+         "  if (made) o[x] = next[l]; }",
+         pyramid,
+         {.global = {64}, .local = {8}, .scalars = {0, 2, 27}},
+         NULL,
+         0},
+    };
+
+    (void)state;
+    CHECK(kernels);
+}
+
 static void loops_end_by_several_conditions(void **state)
 {
     static const struct kernel kernels[] = {
@@ -859,6 +895,15 @@ static void signed_bytes(void)
     stores(0, (int8_t)(GID(0) * 16 + 100), 1);
 }
 
+static void rotated(void)
+{
+    uint32_t i = (uint32_t)GID(0) * 0x20000001u, sum = i + 0xf0000000u;
+
+    stores(0, 4 * (int64_t)((i << 3 | i >> 29) & 255), 4);
+    stores(0, 4 * (int64_t)(((i << 31 | i >> 1) >> 27) + 256), 4);
+    stores(0, 4 * (int64_t)(((sum < i ? UINT32_MAX : sum) >> 24) + 512), 4);
+}
+
 static void other_arithmetic_is_followed(void **state)
 {
     static const struct kernel kernels[] = {
@@ -889,6 +934,12 @@ static void other_arithmetic_is_followed(void **state)
          0},
         {"kernel void f(global char *o) { char i = get_global_id(0) * 16 + 100; o[i] = 1; }",
          signed_bytes,
+         {.global = {16}, .local = {4}},
+         NULL,
+         0},
+        {"kernel void f(global int *o) { uint i = (uint)get_global_id(0) * 0x20000001u; o[rotate(i, 3u) & 255] = 1;\n"
+         "  o[(rotate(i, 31u) >> 27) + 256] = 1; o[(add_sat(i, 0xf0000000u) >> 24) + 512] = 1; }",
+         rotated,
          {.global = {16}, .local = {4}},
          NULL,
          0},
@@ -1384,7 +1435,7 @@ int main(void)
         cmocka_unit_test(flags_tell_what_else_is_done),
         cmocka_unit_test(images_are_touched_at_coordinates),
         cmocka_unit_test(loops_end_by_several_conditions),
-
+        cmocka_unit_test(last_rounds_are_followed),
         cmocka_unit_test(exchange_loops_wait_for_nobody),
         cmocka_unit_test(others_may_learn_from_an_exchange_loop),
         cmocka_unit_test(locks_wait),

@@ -143,6 +143,7 @@ class Accesses
     uint32_t of_pointers(llvm::ICmpInst &at);
     uint32_t of_call(llvm::CallInst &at);
     uint32_t of_query(llvm::CallInst &at);
+    uint32_t of_both(llvm::CallInst &at, uint32_t a, uint32_t b);
     uint32_t of_intrinsic(llvm::CallInst &at, uint32_t a, uint32_t b);
     uint32_t compare(llvm::CmpInst::Predicate predicate, uint32_t a, uint32_t b);
     uint32_t not_known(llvm::Value *value, const char *why);

@@ -228,27 +228,44 @@ uint32_t Accesses::of_carried(llvm::PHINode &phi, llvm::Loop &loop)
     return of(known);
 }
 
+namespace
+{
+
+/* Does it but decide where control goes? That is undefined where the value is. */
+bool is_condition(const llvm::PHINode &phi)
+{
+    return phi.getType()->isIntegerTy(1) &&
+           llvm::all_of(phi.users(), [](const llvm::User *user) { return llvm::isa<llvm::BranchInst>(user); });
+}
+
+} // namespace
+
 /* The last of the values, or one of those before where its way was taken. */
 uint32_t Accesses::of_merged(llvm::PHINode &phi)
 {
     unsigned n = phi.getNumIncomingValues();
-    uint32_t node;
+    bool decides = is_condition(phi);
+    uint32_t node = no_node;
 
     if (n == 1)
         return of(phi.getIncomingValue(0));
     if (n > 8)
         return not_known(&phi, "it has too many values to choose from");
-    node = of(phi.getIncomingValue(n - 1));
-    for (unsigned i = n - 1; i-- > 0;) {
-        uint32_t way = edge(phi.getIncomingBlock(i), phi.getParent()), value = of(phi.getIncomingValue(i));
+    for (unsigned i = n; i-- > 0;) {
+        if (decides && llvm::isa<llvm::UndefValue>(phi.getIncomingValue(i)))
+            continue;
+        uint32_t value = of(phi.getIncomingValue(i)), way;
 
+        if (node == no_node)
+            node = value;
         if (value == node)
             continue;
+        way = edge(phi.getIncomingBlock(i), phi.getParent());
         if (way == no_node)
             return not_known(&phi, "it depends on conditions that aren't followed");
         node = nodes.select(way, value, node);
     }
-    return node;
+    return node == no_node ? not_known(&phi, "it has no value") : node;
 }
 
 uint32_t Accesses::of_phi(llvm::PHINode &phi)

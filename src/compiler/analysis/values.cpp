@@ -34,6 +34,9 @@ bool is_extreme(const llvm::CallInst &at)
     case llvm::Intrinsic::smax:
     case llvm::Intrinsic::abs:
     case llvm::Intrinsic::usub_sat:
+    case llvm::Intrinsic::uadd_sat:
+    case llvm::Intrinsic::fshl:
+    case llvm::Intrinsic::fshr:
         return true;
     default:
         return false;
@@ -331,6 +334,25 @@ uint32_t Accesses::of_query(llvm::CallInst &at)
     return nodes.leaf(query.op, 64, (uint32_t)dimension->getZExtValue());
 }
 
+/* The upper bits of two numbers, one behind the other, from which `left` bits were shifted out: rotations, if both are
+ * one. The parts have no bit in common. */
+uint32_t Accesses::of_both(llvm::CallInst &at, uint32_t a, uint32_t b)
+{
+    auto *number = llvm::dyn_cast<llvm::ConstantInt>(at.getArgOperand(2));
+    unsigned bits = nodes.bits(a);
+
+    if (!number)
+        return not_known(&at, "numbers are rotated by one that isn't constant");
+    auto left = (unsigned)number->getValue().urem(bits);
+    left = at.getIntrinsicID() == llvm::Intrinsic::fshr ? bits - left : left;
+    if (left % bits == 0)
+        return left ? b : a;
+    a = nodes.times(a, (int64_t)(UINT64_C(1) << left));
+    b = left > 1 ? nodes.binary(TSL_NODE_UDIV, b, nodes.constant(bits, (int64_t)(UINT64_C(1) << (bits - left))))
+                 : nodes.binary(TSL_NODE_LSHR, b, nodes.constant(bits, bits - left));
+    return nodes.binary(TSL_NODE_ADD, a, b);
+}
+
 uint32_t Accesses::of_intrinsic(llvm::CallInst &at, uint32_t a, uint32_t b)
 {
     uint32_t zero = nodes.constant(nodes.bits(a), 0);
@@ -348,6 +370,13 @@ uint32_t Accesses::of_intrinsic(llvm::CallInst &at, uint32_t a, uint32_t b)
         return nodes.select(nodes.binary(TSL_NODE_SLT, a, zero), nodes.binary(TSL_NODE_SUB, zero, a), a);
     case llvm::Intrinsic::usub_sat:
         return nodes.binary(TSL_NODE_SUB, nodes.binary(TSL_NODE_UMAX, a, b), b);
+    case llvm::Intrinsic::uadd_sat:
+        return nodes.binary(
+            TSL_NODE_ADD, a,
+            nodes.binary(TSL_NODE_UMIN, b, nodes.binary(TSL_NODE_SUB, nodes.constant(nodes.bits(a), -1), a)));
+    case llvm::Intrinsic::fshl:
+    case llvm::Intrinsic::fshr:
+        return of_both(at, a, b);
     default:
         return nodes.unknown(nodes.bits(a), "it is computed by a function that isn't followed");
     }
