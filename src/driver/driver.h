@@ -316,6 +316,10 @@ struct tsl_driver {
      * *size: their bytes, 0 if that isn't known; always written. May be NULL: programs with variables don't build. */
     bool (*program_variables)(struct tsl_dprogram *program, size_t *size);
 
+    /* Was it made of a text as that stands, and of the input's options, or of a binary of which the input says so? Then
+     * what our compiler reads in the text holds for its kernels. May be NULL: no, or they are known anyway. */
+    bool (*program_of_text)(struct tsl_dprogram *program);
+
     /* Names of the kernels, separated by ';' (heap, the caller's). */
     cl_int (*program_kernels)(struct tsl_dprogram *program, char **names);
 

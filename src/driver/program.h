@@ -31,7 +31,8 @@ struct tsl_program_input {
     size_t size;         /* bytes, without a terminating NUL */
     const char *options; /* never NULL; as the application gave them */
     /* SOURCE: as the application gave it and its options, before what the core changes for this member; a driver may
-     * know the program by them. NULL: data and options are that. */
+     * know the program by them. NULL: data and options are that. BINARY: of which it was made, by this very driver and
+     * version; NULL: that isn't known. */
     const char *text;
     size_t text_size;
     const char *text_options;

@@ -49,6 +49,7 @@ const struct tsl_driver tsl_opencl_driver = {
     .program_binary = tsl_opencl_program_binary,
     .program_free = tsl_opencl_program_free,
     .program_variables = tsl_opencl_program_variables,
+    .program_of_text = tsl_opencl_program_of_text,
     .program_kernels = tsl_opencl_program_kernels,
     .kernel_create = tsl_opencl_kernel_create,
     .kernel_free = tsl_opencl_kernel_free,

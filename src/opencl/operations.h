@@ -48,6 +48,7 @@ cl_int tsl_opencl_link(struct tsl_member *member, const struct tsl_link_input *i
                        char **log);
 cl_int tsl_opencl_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void tsl_opencl_program_free(struct tsl_dprogram *program);
+bool tsl_opencl_program_of_text(struct tsl_dprogram *program);
 bool tsl_opencl_program_variables(struct tsl_dprogram *program, size_t *bytes);
 cl_int tsl_opencl_program_kernels(struct tsl_dprogram *program, char **names);
 cl_int tsl_opencl_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,

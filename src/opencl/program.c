@@ -237,8 +237,21 @@ static cl_int build(struct tsl_opencl_member *m, const struct tsl_program_input 
         return CL_BUILD_PROGRAM_FAILURE;
     }
     error = build_with_arg_info(m, input, &p->program, log);
-    p->of_text = !error && input->kind == TSL_PROGRAM_SOURCE && !m->device->was_changed && !tsl_opencl_is_changed();
+    p->of_text = !error && (input->kind == TSL_PROGRAM_SOURCE || (input->kind == TSL_PROGRAM_BINARY && input->text)) &&
+                 !m->device->was_changed && !tsl_opencl_is_changed();
     return error;
+}
+
+/* A binary is known by its text. */
+static bool may_print(const struct tsl_program_input *input)
+{
+    return input->kind == TSL_PROGRAM_SOURCE ? tsl_text_may_print(input->data, input->size, input->options)
+                                             : tsl_text_may_print(input->text, input->text_size, input->text_options);
+}
+
+bool tsl_opencl_program_of_text(struct tsl_dprogram *program)
+{
+    return tsl_opencl_program(program)->of_text;
 }
 
 cl_int tsl_opencl_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
@@ -264,10 +277,10 @@ cl_int tsl_opencl_build(struct tsl_member *member, const struct tsl_program_inpu
         return tsl_opencl_error(m, error);
     }
     p->base.member = member;
-    p->opaque = input->kind != TSL_PROGRAM_SOURCE;
+    p->opaque = input->kind != TSL_PROGRAM_SOURCE && !p->of_text;
     p->language = tsl_opencl_language(input);
     p->built_in = input->kind == TSL_PROGRAM_BUILTIN;
-    p->prints = p->opaque || tsl_text_may_print(input->data, input->size, input->options);
+    p->prints = p->opaque || may_print(input);
     *program = &p->base;
     return CL_SUCCESS;
 }

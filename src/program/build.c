@@ -75,7 +75,7 @@ static bool wants_access(const struct tsl_build *build)
     for (unsigned i = 0; i < build->n_jobs; i++)
         wanted |= tsl_job_asks_access(tsl_build_member(&build->jobs[i]));
     wanted &= build->program->context->n_members > 1 || tsl_split_always(tsl_settings()->split);
-    return wanted && build->make == &tsl_make_build && build->program->source;
+    return wanted && build->make == &tsl_make_build && build->asked.text;
 }
 
 /* One text for windows is made for all members: only some of the names in their preludes differ. */
@@ -87,7 +87,7 @@ static void ask_access(struct tsl_build *build)
         if (tsl_job_asks_access(tsl_build_member(&build->jobs[i])) &&
             tsl_build_member(&build->jobs[i])->driver->windows_by)
             dialect = tsl_build_dialect(&build->jobs[i]);
-    build->access = tsl_text_access_ask(build->program->source, build->text, dialect);
+    build->access = tsl_text_access_ask(tsl_build_source(build), build->asked.text, dialect);
     free(dialect);
 }
 
@@ -201,6 +201,7 @@ static void exchange_locked(struct tsl_program *program, struct tsl_build *build
 
         mine->binary = part->binary;
         mine->binary_size = part->binary_size;
+        mine->of_text = part->of_text;
         swap = *part;
         *part = *mine;
         *mine = swap;
@@ -301,6 +302,17 @@ static cl_int begin_build(const struct tsl_build *build)
     return error;
 }
 
+/* No text, or options that can't be read: asked.text is NULL. */
+static void read_asked(struct tsl_build *build)
+{
+    const struct tsl_program *program = build->program;
+
+    if (program->source)
+        build->asked = build->options;
+    else if (program->kept && tsl_build_options_read(program->kept_options, &build->asked) != CL_SUCCESS)
+        build->asked.text = NULL;
+}
+
 cl_int tsl_build_run(struct tsl_build *build, bool *began)
 {
     pthread_t thread;
@@ -308,6 +320,8 @@ cl_int tsl_build_run(struct tsl_build *build, bool *began)
 
     if (error == CL_SUCCESS && tsl_build_options_read(build->text, &build->options) != CL_SUCCESS)
         error = build->make->bad_options;
+    if (error == CL_SUCCESS)
+        read_asked(build);
     if (error == CL_SUCCESS)
         error = begin_build(build);
     if (began)

@@ -41,6 +41,7 @@ struct tsl_build {
     struct tsl_device **devices; /* n_devices: what was asked for; the array is owned */
     cl_uint n_devices;
     struct tsl_build_options options;
+    struct tsl_build_options asked; /* those of the text that our compiler is asked about: the same, or kept ones */
     cl_program_binary_type type;    /* of the result */
     struct tsl_text_access *access; /* what our compiler is asked about the source; NULL: nothing */
     tsl_program_fn *fn;
@@ -75,6 +76,12 @@ cl_int tsl_build_run(struct tsl_build *build, bool *began);
 
 /* Gives the member, whose program was built, the text for windows that our compiler made, if there is one. */
 void tsl_build_windows(struct tsl_build_job *job);
+
+/* The text of which members' code is made or was made: the source, or a text that came with binaries; NULL: none. */
+static inline const char *tsl_build_source(const struct tsl_build *build)
+{
+    return build->program->source ? build->program->source : build->program->kept;
+}
 
 /* The source with the prelude of the job's member (heap); NULL: its compiler is older than the program's language, or
  * no memory. */

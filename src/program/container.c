@@ -13,6 +13,7 @@ static const char magic[8] = "TSLAPROG";
 #define SUM_OFFSET    16u
 #define BODY_OFFSET   24u
 #define MEMBER_BINARY 1u
+#define PROGRAM_TEXT  2u
 
 void tsl_container_begin(struct tsl_writer *writer)
 {
@@ -29,14 +30,31 @@ static uint32_t count_at(const struct tsl_writer *writer)
     return tsl_read_u32(&reader);
 }
 
+/* Where its length stands. */
+static size_t begin_entry(struct tsl_writer *writer, uint32_t kind)
+{
+    size_t length_offset;
+
+    tsl_write_u32(writer, kind);
+    length_offset = writer->size;
+    tsl_write_u32(writer, 0);
+    return length_offset;
+}
+
+static void end_entry(struct tsl_writer *writer, size_t length_offset)
+{
+    if (writer->size - length_offset - 4 >= UINT32_MAX)
+        writer->failed = true;
+    tsl_write_u32_at(writer, length_offset, (uint32_t)(writer->size - length_offset - 4));
+    if (!writer->failed)
+        tsl_write_u32_at(writer, COUNT_OFFSET, count_at(writer) + 1);
+}
+
 void tsl_container_add(struct tsl_writer *writer, const struct tsl_path *path, const struct tsl_container_entry *entry)
 {
     static const uint8_t no_uuid[CL_UUID_SIZE_KHR];
-    size_t length_offset;
+    size_t length_offset = begin_entry(writer, MEMBER_BINARY);
 
-    tsl_write_u32(writer, MEMBER_BINARY);
-    length_offset = writer->size;
-    tsl_write_u32(writer, 0);
     tsl_write_text(writer, path->driver->name);
     tsl_write_text(writer, path->driver_version);
     tsl_write_text(writer, path->device_name);
@@ -45,11 +63,17 @@ void tsl_container_add(struct tsl_writer *writer, const struct tsl_path *path, c
     tsl_write_u32(writer, entry->type);
     tsl_write_blob(writer, entry->binary, entry->size);
     tsl_write_u8(writer, entry->non_uniform);
-    if (writer->size - length_offset - 4 >= UINT32_MAX)
-        writer->failed = true;
-    tsl_write_u32_at(writer, length_offset, (uint32_t)(writer->size - length_offset - 4));
-    if (!writer->failed)
-        tsl_write_u32_at(writer, COUNT_OFFSET, count_at(writer) + 1);
+    tsl_write_u8(writer, entry->of_text);
+    end_entry(writer, length_offset);
+}
+
+void tsl_container_add_text(struct tsl_writer *writer, const char *source, const char *options)
+{
+    size_t length_offset = begin_entry(writer, PROGRAM_TEXT);
+
+    tsl_write_text(writer, source);
+    tsl_write_text(writer, options);
+    end_entry(writer, length_offset);
 }
 
 void tsl_container_end(struct tsl_writer *writer)
@@ -95,6 +119,7 @@ static bool read_entry(struct tsl_reader *reader, const struct tsl_path *path, s
     entry->type = tsl_read_u32(reader);
     entry->binary = tsl_read_blob(reader, &entry->size);
     entry->non_uniform = !tsl_read_end(reader) && tsl_read_bool(reader);
+    entry->of_text = !tsl_read_end(reader) && tsl_read_bool(reader);
     return ours && tsl_read_end(reader);
 }
 
@@ -135,4 +160,36 @@ bool tsl_container_find(const void *data, size_t size, const struct tsl_path *pa
     }
     *damaged = reader.failed;
     return found;
+}
+
+static bool read_text(struct tsl_reader *reader, char **source, char **options)
+{
+    *source = tsl_read_text(reader);
+    *options = tsl_read_text(reader);
+    if (*source && *options && tsl_read_end(reader))
+        return true;
+    free(*source);
+    free(*options);
+    *source = *options = NULL;
+    return false;
+}
+
+bool tsl_container_text(const void *data, size_t size, char **source, char **options)
+{
+    struct tsl_reader reader = tsl_reader_of(data, size);
+    uint32_t count;
+
+    *source = *options = NULL;
+    if (!read_head(&reader, &count))
+        return false;
+    for (uint32_t i = 0; i < count && !reader.failed; i++) {
+        uint32_t kind = tsl_read_u32(&reader);
+        size_t contents_size;
+        const void *contents = tsl_read_blob(&reader, &contents_size);
+        struct tsl_reader inner = tsl_reader_of(contents, contents_size);
+
+        if (contents && kind == PROGRAM_TEXT)
+            return read_text(&inner, source, options);
+    }
+    return false;
 }

@@ -32,6 +32,11 @@ static void build_binary(struct tsl_build_job *job)
     struct tsl_program_input input = {
         .kind = TSL_PROGRAM_BINARY, .data = loaded->binary, .size = loaded->binary_size, .options = job->build->text};
 
+    if (loaded->of_text) {
+        input.text = job->build->program->kept;
+        input.text_size = strlen(input.text);
+        input.text_options = job->build->program->kept_options;
+    }
     if (loaded->binary)
         job->part.error = member->driver->build(member, &input, &job->part.program, &job->part.log);
     else
@@ -76,21 +81,20 @@ static void make_source(struct tsl_build_job *job, make_fn *make)
 
 char *tsl_build_dialect(struct tsl_build_job *job)
 {
-    const struct tsl_program *program = job->build->program;
+    const struct tsl_build_options *options = &job->build->asked;
+    const char *source = tsl_build_source(job->build);
     const struct tsl_path *path = tsl_build_member(job)->path;
     struct tsl_device *device = tsl_build_view(job);
-    size_t size = program->source_size;
+    size_t size = strlen(source);
     struct tsl_dialect dialect;
 
-    tsl_dialect_choose(device, path, &job->build->options, &dialect);
-    return dialect.translated
-               ? NULL
-               : tsl_dialect_source(device, path, &job->build->options, &dialect, program->source, &size);
+    tsl_dialect_choose(device, path, options, &dialect);
+    return dialect.translated ? NULL : tsl_dialect_source(device, path, options, &dialect, source, &size);
 }
 
 void tsl_build_windows(struct tsl_build_job *job)
 {
-    const struct tsl_build_options *options = &job->build->options;
+    const struct tsl_build_options *options = &job->build->asked;
     struct tsl_member *member = tsl_build_member(job);
     struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE};
     struct tsl_dialect dialect;

@@ -49,6 +49,8 @@ static void destroy_program(struct tsl_object *object)
     free(program->told);
     free(program->devices);
     free(program->source);
+    free(program->kept);
+    free(program->kept_options);
     tsl_il_destroy(program->il);
     free(program->kernel_names);
     pthread_cond_destroy(&program->no_readers);
@@ -196,6 +198,9 @@ static cl_int load_contained(struct tsl_program *program, unsigned i, const stru
     if (!tsl_container_find(load->binary, load->size, program->context->members[i]->path, &entry, &damaged))
         return CL_INVALID_BINARY;
     program->parts[i].non_uniform = entry.non_uniform;
+    if (entry.of_text && !program->kept)
+        tsl_container_text(load->binary, load->size, &program->kept, &program->kept_options);
+    program->parts[i].of_text = entry.of_text && program->kept;
     return keep_binary(&program->parts[i], entry.type, entry.binary, entry.size);
 }
 
@@ -430,15 +435,31 @@ char *tsl_program_log(struct tsl_program *program, tsl_members members)
 
 /* ---- Binaries ---------------------------------------------------------------------------------------------------- */
 
+/* Was the part made of the program's text alone, with the options that are told? Files that the text includes may be
+ * others when the binary comes back. *options: NULL until some part was. */
+static bool is_of_text(const struct tsl_program *program, const struct tsl_program_part *part,
+                       const struct tsl_driver *driver, const char **options)
+{
+    const char *own = program->source ? part->options : program->kept_options;
+
+    if (!own || (*options && strcmp(*options, own) != 0) ||
+        (program->source && !(part->access && tsl_text_access_stands_alone(part->access))) ||
+        !(part->program ? driver->program_of_text && driver->program_of_text(part->program) : part->of_text))
+        return false;
+    *options = own;
+    return true;
+}
+
 /* Adds one member's binary, if there is one: the built one, else the loaded one. The error is that of a driver that
  * can't give it. */
 static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_part *part, struct tsl_member *member,
-                         bool *added)
+                         bool of_text, bool *added)
 {
     struct tsl_container_entry entry = {.type = part->type,
                                         .binary = part->binary,
                                         .size = part->binary_size,
-                                        .non_uniform = part->non_uniform || part->unpromised};
+                                        .non_uniform = part->non_uniform || part->unpromised,
+                                        .of_text = of_text};
     void *built = NULL;
 
     if (part->program) {
@@ -459,19 +480,24 @@ static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_par
 /* The container of the members in the set; no data: none of them has a binary. */
 static cl_int make_binary(struct tsl_program *program, tsl_members members, struct tsl_told_binary *binary)
 {
+    const char *options = NULL;
     struct tsl_writer writer = {0};
     cl_int error = CL_SUCCESS;
     bool some = false;
 
     tsl_container_begin(&writer);
     for (unsigned i = 0; tsl_members_reach(members, i); i++) {
-        cl_int own = tsl_members_has(members, i)
-                         ? add_binary(&writer, &program->parts[i], program->context->members[i], &some)
-                         : CL_SUCCESS;
+        const struct tsl_program_part *part = &program->parts[i];
+        struct tsl_member *member = program->context->members[i];
 
+        if (!tsl_members_has(members, i))
+            continue;
+        cl_int own = add_binary(&writer, part, member, is_of_text(program, part, member->driver, &options), &some);
         if (own != CL_SUCCESS)
             error = own;
     }
+    if (options)
+        tsl_container_add_text(&writer, program->source ? program->source : program->kept, options);
     tsl_container_end(&writer);
     /* A member that can't give its binary is left out, like one that can't build. */
     if (some)

@@ -41,6 +41,7 @@ struct tsl_program_part {
     void *binary;                   /* the bytes that the application loaded for this member; owned, constant; NULL:
                                        none */
     size_t binary_size;
+    bool of_text; /* these bytes were made of the program's kept text */
 };
 
 /* A binary as the application was told it. */
@@ -56,6 +57,7 @@ struct tsl_program {
     struct tsl_device **devices; /* those of the context for which a binary was given; the array is owned */
     char *source;                /* concatenated; NULL for binaries */
     size_t source_size;          /* bytes without the closing 0 */
+    char *kept, *kept_options;   /* of a program of binaries: the text of which some were made, and how; NULL: none */
     struct tsl_il *il;           /* NULL: not a program of an intermediate language */
     _Atomic(uint64_t) digest;    /* of the source or of the loaded binaries; 0: not computed yet */
     bool built_in;               /* of built-in kernels: ready from the beginning, never built */

@@ -177,6 +177,11 @@ bool tsl_text_access_has_no_variables(const struct tsl_text_access *access, bool
     return touches_none(&access->compiled.built) || (windows && touches_none(&access->windows.built));
 }
 
+bool tsl_text_access_stands_alone(const struct tsl_text_access *access)
+{
+    return access->compiled.built.n_kernels > 0 && !access->compiled.built.n_files && !access->windows.built.n_files;
+}
+
 static const struct tsl_kernel_facts *find(const struct tsl_wire_built *built, const char *name)
 {
     for (uint32_t i = 0; i < built->n_kernels; i++)
@@ -194,6 +199,21 @@ static bool is_about(const struct tsl_kernel_facts *answer, const struct tsl_ker
         if (facts->args[i].kind == TSL_FACT_UNKNOWN || facts->args[i].kind != answer->args[i].kind)
             return false;
     return true;
+}
+
+/* A vendor may not tell them of a binary (PoCL), though it was made of this very text. */
+static void take_kinds(const struct tsl_kernel_facts *answer, struct tsl_kernel_facts *facts)
+{
+    for (cl_uint i = 0; i < facts->n_args && facts->n_args == answer->n_args; i++) {
+        struct tsl_arg_fact *arg = &facts->args[i];
+
+        if (arg->kind != TSL_FACT_UNKNOWN)
+            continue;
+        arg->kind = answer->args[i].kind;
+        arg->size = answer->args[i].size;
+        if (arg->kind == TSL_FACT_CONSTANT)
+            arg->may = TSL_MAY_READ;
+    }
 }
 
 /* Of its own; NULL: there is none, or no memory. */
@@ -216,8 +236,10 @@ bool tsl_text_access_narrow(const struct tsl_text_access *access, struct tsl_ker
     const struct tsl_kernel_facts *answer = compiled ? find(&compiled->built, facts->name) : NULL;
     bool narrowed = false;
 
-    if (!answer || answer->opaque || facts->opaque || !(facts->of_text || facts->of_windows) ||
-        !is_about(answer, facts))
+    if (!answer || answer->opaque || facts->opaque || !(facts->of_text || facts->of_windows))
+        return false;
+    take_kinds(answer, facts);
+    if (!is_about(answer, facts))
         return false;
     if (!facts->footprint)
         facts->footprint = copy(answer->footprint);

@@ -35,7 +35,12 @@ const char *tsl_text_access_windows(const struct tsl_text_access *access, size_t
  * text for windows? After a wait with success. */
 bool tsl_text_access_has_no_variables(const struct tsl_text_access *access, bool windows);
 
-/* Narrows the facts of a kernel's arguments if its signature is the one that the answer is about: marks buffers that
+/* Has our compiler read kernels in the text, and no other file? Then it will read the same whenever it is asked. After
+ * a wait with success. */
+bool tsl_text_access_stands_alone(const struct tsl_text_access *access);
+
+/* Narrows the facts of a kernel's arguments if its signature, as far as the member tells it, is the one that the answer
+ * is about: takes kinds that aren't known; marks buffers that
  * are only read, and those that are written; gives the kernel a footprint if it has none; and tells whether it asks for
  * anything of the whole launch. access: NULL, or an
  * answer that tsl_text_access_wait waited for with success. True: an argument was narrowed. */

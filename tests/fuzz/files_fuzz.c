@@ -71,7 +71,12 @@ static void find_in(const uint8_t *data, size_t size, const struct tsl_path *pat
 {
     struct tsl_container_entry entry, again;
     struct tsl_writer writer = {0};
+    char *source, *options;
     bool damaged;
+    if (tsl_container_text(data, size, &source, &options))
+        check(source && options && strlen(source) + strlen(options) < size, "a text that is longer than its container");
+    free(source);
+    free(options);
     if (!tsl_container_find(data, size, path, &entry, &damaged))
         return;
     const uint8_t *binary = entry.binary;

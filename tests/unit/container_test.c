@@ -28,7 +28,8 @@ static struct tsl_writer make(void)
     tsl_container_add(&writer, &first, &entry);
     entry.binary = "second";
     entry.size = 6;
-    entry.non_uniform = true;
+    entry.non_uniform = entry.of_text = true;
+    tsl_container_add_text(&writer, "the text", "-w");
     tsl_container_add(&writer, &second, &entry);
     tsl_container_end(&writer);
     assert_false(writer.failed);
@@ -53,10 +54,32 @@ static void each_member_finds_its_own(void **state)
     assert_int_equal(entry.size, 5);
     assert_memory_equal(entry.binary, "first", 5);
     assert_int_equal(entry.type, CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
-    assert_false(entry.non_uniform);
+    assert_false(entry.non_uniform || entry.of_text);
     assert_true(finds(&container, path_of(&two, "2.0", "B", 7), &entry));
     assert_memory_equal(entry.binary, "second", 6);
-    assert_true(entry.non_uniform);
+    assert_true(entry.non_uniform && entry.of_text);
+    free(container.data);
+}
+
+static void the_text_comes_back(void **state)
+{
+    struct tsl_writer container = make(), other = {0};
+    char *source, *options;
+
+    (void)state;
+    assert_true(tsl_container_text(container.data, container.size, &source, &options));
+    assert_string_equal(source, "the text");
+    assert_string_equal(options, "-w");
+    free(source);
+    free(options);
+    container.data[container.size - 1] ^= 1;
+    assert_false(tsl_container_text(container.data, container.size, &source, &options));
+    assert_null(source);
+    assert_false(tsl_container_text(container.data, 20, &source, &options));
+    tsl_container_begin(&other);
+    tsl_container_end(&other);
+    assert_false(tsl_container_text(other.data, other.size, &source, &options));
+    free(other.data);
     free(container.data);
 }
 
@@ -140,9 +163,9 @@ static void lies_with_a_correct_sum_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_member_finds_its_own),          cmocka_unit_test(others_find_nothing),
-        cmocka_unit_test(every_changed_byte_is_noticed),      cmocka_unit_test(every_truncation_is_noticed),
-        cmocka_unit_test(lies_with_a_correct_sum_do_no_harm),
+        cmocka_unit_test(each_member_finds_its_own),   cmocka_unit_test(the_text_comes_back),
+        cmocka_unit_test(others_find_nothing),         cmocka_unit_test(every_changed_byte_is_noticed),
+        cmocka_unit_test(every_truncation_is_noticed), cmocka_unit_test(lies_with_a_correct_sum_do_no_harm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
