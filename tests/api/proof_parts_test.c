@@ -1,6 +1,7 @@
 /*
  * Parts of a matrix: a column that the host writes moves a column to each member that has the matrix, not the matrix;
- * and an inside and four edges, a kernel each in a queue of its own, round after round, keep each other's bytes.
+ * and an inside and four edges, a kernel each in a queue of its own, round after round, keep each other's bytes and run
+ * at the same time.
  *
  * Members have copies of their own, so TESELA_ZERO_COPY is off.
  */
@@ -23,6 +24,16 @@ static const char *const source = "kernel void diagonal(global float *y, global 
                                   "{\n"
                                   "    uint at = (top + get_global_id(1)) * 1024 + left + get_global_id(0);\n"
                                   "    x[at] = 2 * x[at] + 1;\n"
+                                  "}\n"
+                                  /* Its first item takes long. */
+                                  "kernel void long_part(global float *x, uint left, uint top, uint spin)\n"
+                                  "{\n"
+                                  "    uint at = (top + get_global_id(1)) * 1024 + left + get_global_id(0);\n"
+                                  "    float v = x[at];\n"
+                                  "    if (get_global_id(0) + get_global_id(1) == 0)\n"
+                                  "        for (uint i = 0; i < spin; i++)\n"
+                                  "            v = v * 0.5f + 1;\n"
+                                  "    x[at] = v;\n"
                                   "}\n";
 
 static struct proof proof;
@@ -125,6 +136,36 @@ static void parts_keep_each_other(void **state)
     }
 }
 
+/* They have nothing to wait for: of the inside and the edges some run at the same time. */
+static void parts_overlap(void **state)
+{
+    uint64_t commands[n_parts];
+    unsigned n_overlaps = 0;
+    cl_float value = 0;
+
+    (void)state;
+    proof_did(&proof, clEnqueueFillBuffer(proof.queue, x, &value, sizeof value, 0, size, 0, NULL, NULL));
+    proof_ok(clFinish(proof.queue));
+    for (unsigned i = 0; i < n_parts; i++) {
+        const size_t n[2] = {parts[i][2], parts[i][3]};
+        const cl_uint numbers[] = {parts[i][0], parts[i][1], proof_spin()};
+        cl_command_queue queue = proof_queue(&proof, 0);
+        cl_kernel kernel = proof_kernel(&proof, "long_part");
+
+        proof_set(kernel, 1, &x, 3, numbers);
+        commands[i] = proof_did(&proof, clEnqueueNDRangeKernel(queue, kernel, 2, NULL, n, NULL, 0, NULL, NULL));
+        proof_ok(clFlush(queue));
+        proof_ok(clReleaseKernel(kernel));
+        proof_ok(clReleaseCommandQueue(queue));
+    }
+    proof_did(&proof, clEnqueueReadBuffer(proof.queue, x, CL_TRUE, 0, size, back, 0, NULL, NULL));
+    const struct proof_trace *trace = proof_trace(&proof);
+    for (unsigned i = 0; i < n_parts; i++)
+        for (unsigned k = 0; k < i; k++)
+            n_overlaps += proof_overlap(proof_work(trace, commands[k]), proof_work(trace, commands[i]));
+    assert_true(n_overlaps > 0);
+}
+
 static int open_proof(void **state)
 {
     (void)state;
@@ -155,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_column_moves_a_column),
         cmocka_unit_test(parts_keep_each_other),
+        cmocka_unit_test(parts_overlap),
     };
 
     return cmocka_run_group_tests(tests, open_proof, close_proof);
