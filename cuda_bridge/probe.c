@@ -216,6 +216,7 @@ static cl_int give_features(const struct answer *a)
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_seq_cst"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space"},
+        {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_images"}, /* from here on features of images */
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_3d_image_writes"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_read_write_images"},
@@ -378,9 +379,8 @@ static cl_int tell_flags(const struct tsl_cuda_gpu *gpu, cl_device_info param, c
         return give_uint(a, tsl_cuda_compiles() ? CL_TRUE : CL_FALSE);
     case CL_DEVICE_IMAGE_SUPPORT:
     case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
-        return give_uint(a, tsl_cuda_compiles() ? CL_TRUE : CL_FALSE);
     case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
-        return give_uint(a, CL_FALSE);
+        return give_uint(a, tsl_cuda_compiles() ? CL_TRUE : CL_FALSE);
     default:
         return CL_INVALID_VALUE;
     }

@@ -54,7 +54,7 @@ const char *tsl_compile_il_version(void);
     "cl_khr_int64_extended_atomics cl_khr_fp64"
 #define TSL_COMPILE_FEATURES                                                                             \
     "__opencl_c_int64 __opencl_c_fp64 __opencl_c_generic_address_space __opencl_c_atomic_order_acq_rel " \
-    "__opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device"
+    "__opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device __opencl_c_work_group_collective_functions"
 
 /* For members with images, in addition. */
 #define TSL_COMPILE_IMAGE_EXTENSIONS "cl_khr_3d_image_writes cl_khr_depth_images cl_khr_image2d_from_buffer"

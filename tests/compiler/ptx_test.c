@@ -39,6 +39,12 @@ static const char source[] =
     "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE,\n"
     "  memory_order_seq_cst, memory_scope_device); mem_fence(CLK_LOCAL_MEM_FENCE); atomic_cmpxchg(r, 1, 2);\n"
     "}\n"
+    "kernel void collectives(global int *x, global double *y) {\n"
+    "  int i = get_global_id(0), v = x[i]; double w = y[i];\n"
+    "  while (work_group_any(v > 5) && !work_group_all(v < 100)) v = work_group_reduce_add(v) / 2;\n"
+    "  x[i] = work_group_scan_exclusive_min(v) + work_group_broadcast(v, 3);\n"
+    "  y[i] = work_group_scan_inclusive_max(w) + work_group_reduce_min(w);\n"
+    "}\n"
     "kernel void images(read_only image2d_t i, write_only image3d_t o, sampler_t s, global float4 *x, read_write "
     "image1d_array_t w) {\n"
     "  const sampler_t t = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_LINEAR;\n"
@@ -167,7 +173,7 @@ static void parameters_are_as_promised(void **state)
     assert_non_null(strstr(text, "bar.sync"));
     assert_non_null(strstr(text, "vprintf"));
     assert_non_null(strstr(text, "membar.gl"));
-    assert_int_equal(compiled.built.n_kernels, 7);
+    assert_int_equal(compiled.built.n_kernels, 8);
     free(text);
     tsl_compiled_finish(&compiled);
 }

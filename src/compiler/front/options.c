@@ -222,7 +222,8 @@ static char *extension_argument(void)
 static void add_macros(struct kc_options *options)
 {
     static const char *const macros[] = {"-D__opencl_c_atomic_order_acq_rel=1", "-D__opencl_c_atomic_order_seq_cst=1",
-                                         "-D__opencl_c_atomic_scope_device=1"};
+                                         "-D__opencl_c_atomic_scope_device=1",
+                                         "-D__opencl_c_work_group_collective_functions=1"};
 
     add(options, "-Dcl_khr_image2d_from_buffer=1");
     for (size_t i = 0; options->std >= 300 && i < sizeof(macros) / sizeof(macros[0]); i++)

@@ -2,6 +2,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/middle/component_stores.h"
+#include "compiler/middle/group_memory.h"
 #include "compiler/middle/private_arrays.h"
 #include "compiler/middle/relaxed_math.h"
 #include "compiler/support/llvm.h"
@@ -77,6 +78,7 @@ bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log)
         free(why);
         return false;
     }
+    kc_place_group_memory(module);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         whole &= is_defined(f, log);
     for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v))
@@ -173,16 +175,25 @@ static void add_none(LLVMValueRef function)
     kc_add_attribute(function, "memory"); /* with the value 0: none */
 }
 
-/* Only barriers make code convergent. */
+static bool is_convergent(LLVMValueRef function)
+{
+    unsigned convergent = kc_attribute_kind("convergent");
+
+    return kc_is_named(function, BARRIER) ||
+           (LLVMGetIntrinsicID(function) &&
+            LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, convergent));
+}
+
+/* Only barriers make code convergent, and those operations of a GPU of which LLVM says it. */
 static void diverge(LLVMValueRef function)
 {
     unsigned convergent = kc_attribute_kind("convergent");
 
-    if (!kc_is_named(function, BARRIER))
+    if (!is_convergent(function))
         kc_remove_attribute(function, "convergent");
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
-            if (LLVMIsACallInst(at) && !(kc_callee(at) && kc_is_named(kc_callee(at), BARRIER)))
+            if (LLVMIsACallInst(at) && !(kc_callee(at) && is_convergent(kc_callee(at))))
                 LLVMRemoveCallSiteEnumAttribute(at, LLVMAttributeFunctionIndex, convergent);
 }
 
