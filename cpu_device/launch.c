@@ -54,6 +54,17 @@ static uint64_t for_all_threads(const struct tsl_window *window, uint64_t most, 
     return most;
 }
 
+/* Groups of fewer rows, where that gives more threads something to do. Those of columns stay, which strips run along.
+ */
+static void flatten(const struct tsl_window *window, unsigned n_threads, uint64_t local[3])
+{
+    uint64_t items = window->global_size[0] * window->global_size[1] * window->global_size[2];
+
+    while (local[0] > local[1] && local[1] % 2 == 0 && local[0] * local[1] / 2 >= LEAST_GROUP &&
+           items / (local[0] * local[1] * local[2]) < GROUPS_PER_THREAD * n_threads)
+        local[1] /= 2;
+}
+
 /* Where nothing depends on the size, smaller last groups do no harm. */
 static bool fits(const struct cpu_kernel *kernel, uint64_t items, uint64_t size)
 {
@@ -74,6 +85,8 @@ static void own_local_size(const struct cpu_kernel *kernel, const struct tsl_win
         suits = own[d] && fits(kernel, window->global_size[d], own[d]);
     if (suits) {
         memcpy(local, own, 3 * sizeof(*local));
+        if (flat)
+            flatten(window, n_threads, local);
         return;
     }
     most = for_all_threads(window, most, n_threads);

@@ -36,6 +36,14 @@ static const struct {
      " if (l < step) c[l] += c[l + step]; barrier(CLK_LOCAL_MEM_FENCE); } if (l == 0) o[get_group_id(0)] = c[0]; }",
      NULL},
     {"kernel void k9(global uint *o) { atomic_add(o, o[get_global_id(0)]); }", NULL},
+    {"kernel void k10(global const float *a, global const float *b, global float *c, int n) {"
+     " int x = get_global_id(0), y = get_global_id(1); float s = 0;"
+     " for (int k = 0; k < n; k++) s += a[y * n + k] * b[k * n + x]; c[y * n + x] = s; }",
+     "rows of work-items load the same again: groups have several rows"},
+    {"kernel void k11(global const float *a, global const float *b, global float *c, int n) {"
+     " int x = get_global_id(0), y = get_global_id(1); float s = 0;"
+     " for (int k = 0; k < n; k++) s += a[k] * b[(k * n + y) * n + x]; c[y * n + x] = s; }",
+     NULL},
 };
 
 #define N (sizeof(kernels) / sizeof(kernels[0]))

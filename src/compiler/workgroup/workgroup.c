@@ -24,6 +24,9 @@
 #define TILE    16u
 #define COLUMNS 4u
 
+/* The same where rows load the same again: two vectors and their lines of the caches, which come in pairs. */
+#define AGAIN_ROW 32u
+
 /* Machines with so many lanes have enough registers and units for two strips. */
 #define PAIRED_LANES 8u
 
@@ -232,7 +235,7 @@ static void join_turned(const struct kc_wg_input *input, const struct kc_wg_outp
 }
 
 /* Where accesses of both dimensions are consecutive, a group is a tile: each line of the caches is used as a whole
- * before it goes. */
+ * before it goes. So it is where rows of work-items load the same again: it comes from a near cache then. */
 static void recommend_tile(struct kc_direction direction, struct kc_wg_output *output)
 {
     if (direction.mixed) {
@@ -240,6 +243,9 @@ static void recommend_tile(struct kc_direction direction, struct kc_wg_output *o
     } else if (direction.turns) {
         output->tile[0] = COLUMNS;
         output->tile[1] = TILE * TILE / COLUMNS;
+    } else if (direction.again) {
+        output->tile[0] = AGAIN_ROW;
+        output->tile[1] = TILE;
     }
 }
 
@@ -264,6 +270,8 @@ bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, c
     recommend_tile(direction, output);
     if (direction.turns)
         kc_note(&wg, NULL, "runs along dimension 1 where groups have room for it");
+    else if (direction.again)
+        kc_note(&wg, NULL, "rows of work-items load the same again: groups have several rows");
     if (!direction.turns || (only[0] && only[1] < kc_lanes(input->machine)))
         return true;
     if (!build_turned(input, &turned, why))

@@ -48,35 +48,53 @@ void kc_turn(struct kc_wg *wg)
 }
 
 /* The lines of the caches that strips along dimension 0 touch; *consecutive: do any touch one or two? */
-static uint64_t count_lines(const struct kc_wg *wg, unsigned lanes, bool *consecutive)
+static uint64_t count_lines(const struct kc_wg *wg, const struct kc_uniform *strip, unsigned lanes, bool *consecutive)
 {
-    struct kc_uniform strip;
     uint64_t lines = 0;
 
     *consecutive = false;
-    kc_uniform_create(&strip, wg, KC_STRIP);
     for (unsigned b = 0; b < wg->flow.n_blocks; b++)
         for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block)) {
             if (!is_access(i))
                 continue;
-            lines += kc_flow_rounds(&wg->flow, b) * kc_count_lines(wg, &strip, i, lanes) *
+            lines += kc_flow_rounds(&wg->flow, b) * kc_count_lines(wg, strip, i, lanes) *
                      (LLVMIsAStoreInst(i) ? SCATTER : 1);
-            *consecutive |= kc_is_consecutive(wg, &strip, i);
+            *consecutive |= kc_is_consecutive(wg, strip, i);
         }
-    kc_uniform_finish(&strip);
     return lines;
+}
+
+/* Are there loops that load the same for all work-items along dimension 1, and something else for each along dimension
+ * 0? */
+static bool loads_again(const struct kc_wg *wg, const struct kc_uniform *straight, const struct kc_uniform *turned)
+{
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block))
+            if (wg->flow.blocks[b].loop != KC_NONE && LLVMIsALoadInst(i) && is_access(i) &&
+                kc_varies(straight, LLVMGetOperand(i, 0)) && !kc_varies(turned, LLVMGetOperand(i, 0)))
+                return true;
+    return false;
 }
 
 struct kc_direction kc_find_direction(struct kc_wg *wg, unsigned lanes)
 {
-    uint64_t straight, turned;
+    struct kc_direction found = {.turns = false};
+    struct kc_uniform straight, turned;
+    uint64_t lines, turned_lines;
     bool rows, columns;
 
     if (lanes == 1 || !may_turn(wg))
-        return (struct kc_direction){.turns = false};
-    straight = count_lines(wg, lanes, &rows);
+        return found;
+    kc_uniform_create(&straight, wg, KC_STRIP);
+    lines = count_lines(wg, &straight, lanes, &rows);
     kc_turn(wg);
-    turned = count_lines(wg, lanes, &columns);
+    kc_uniform_create(&turned, wg, KC_STRIP);
+    turned_lines = count_lines(wg, &turned, lanes, &columns);
     kc_turn(wg);
-    return (struct kc_direction){.turns = columns && turned * 100 < straight * (100 - GAIN), .mixed = rows && columns};
+    found.turns = columns && turned_lines * 100 < lines * (100 - GAIN);
+    found.mixed = rows && columns;
+    found.again = loads_again(wg, &straight, &turned);
+    kc_uniform_finish(&straight);
+    kc_uniform_finish(&turned);
+    return found;
 }

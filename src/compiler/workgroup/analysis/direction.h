@@ -11,6 +11,7 @@
 struct kc_direction {
     bool turns; /* strips along dimension 1 are better */
     bool mixed; /* some accesses are consecutive in one dimension, some in the other: tiles keep caches' lines in use */
+    bool again; /* rows of work-items, along dimension 0, load the same again, each in a loop (a matrix product) */
 };
 
 /* Of the shaped kernel, which stays the same. */
