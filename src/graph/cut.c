@@ -279,7 +279,7 @@ static void begin(struct tsl_cut *cut, struct tsl_command *c, const struct tsl_a
     cut->footprint = NULL;
     cut->window = c->share.window;
     cut->spread_over = TSL_MEMBERS_NONE;
-    cut->changes_by_turns = false;
+    cut->changes_by_turns = cut->lacks_part = false;
     cut->rung = TSL_RUNG_WHOLE;
     cut->joints = NULL;
     memset(cut->ends, 0, sizeof(cut->ends));
@@ -380,7 +380,7 @@ static bool choose(struct tsl_cut *cut, struct tsl_parts *parts)
     cut->rung = find_rung(cut, parts);
     if (cut->rung == TSL_RUNG_WHOLE) {
         if (cut->verdict.why == TSL_CUT_OK)
-            return whole(cut, TSL_WHOLE_SETTING);
+            return whole(cut, cut->lacks_part ? TSL_WHOLE_NO_PARTS : TSL_WHOLE_SETTING);
         tell(cut);
         return whole(cut, TSL_WHOLE_FORBIDDEN);
     }

@@ -97,6 +97,13 @@ bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, un
     return true;
 }
 
+bool tsl_cut_lacks_shares(struct tsl_cut *cut)
+{
+    bool few = tsl_cut_groups(&cut->window, cut->dimension) < 2;
+    cut->lacks_part |= !few;
+    return tsl_cut_give_up(cut, few ? TSL_CUT_TOO_FEW_GROUPS : TSL_CUT_OK);
+}
+
 static const struct tsl_argument_touch *touch_of(const struct tsl_cut *cut, unsigned s, uint64_t *id)
 {
     return tsl_footing_of(cut->command, &cut->windows[s], &cut->command->kernel->parts[cut->members[s]], id);
@@ -214,15 +221,22 @@ static void stretch(const struct tsl_cut *cut, struct tsl_parts *parts)
     parts->run_ns *= most;
 }
 
+/* The one that was right for the kernel's last cut, if there are shares then: the last launch may have been larger. */
+static unsigned first_attempt(struct tsl_cut *cut, const struct tsl_parts *parts)
+{
+    unsigned last = cut->command->kernel->cut.attempt;
+    return last && tsl_cut_make_windows(cut, parts, last) && cut->n > 1 ? last : 0;
+}
+
 bool tsl_cut_exactly(struct tsl_cut *cut, struct tsl_parts *parts)
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
     uint64_t tried[TSL_CUT_MAX_SHARES] = {0};
     if (!choose_dimension(cut))
         return false;
-    for (unsigned attempt = memo->attempt; tsl_cut_make_windows(cut, parts, attempt); attempt++) {
-        if (cut->n < 2)
-            return tsl_cut_give_up(cut, TSL_CUT_TOO_FEW_GROUPS);
+    for (unsigned attempt = first_attempt(cut, parts); tsl_cut_make_windows(cut, parts, attempt); attempt++) {
+        if (cut->n < 2) /* What forbade finer borders is the reason, if anything did. */
+            return cut->verdict.why == TSL_CUT_OK && tsl_cut_lacks_shares(cut);
         if (memcmp(tried, cut->ends, sizeof(tried)) == 0)
             continue;
         if (tsl_cut_is_exact(cut)) {

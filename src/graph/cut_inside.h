@@ -41,10 +41,13 @@ struct tsl_cut {
     struct tsl_window windows[TSL_CUT_MAX_SHARES];
     struct tsl_argument_touch *touches; /* n times the footprint's arguments; heap */
     struct tsl_cut_verdict verdict;     /* why not */
+    bool lacks_part;                    /* nothing forbids the cut, but all members but one have less than a group */
 };
 
 /* Always false: sets the verdict. */
 bool tsl_cut_give_up(struct tsl_cut *cut, enum tsl_cut_why why);
+/* Always false: of fewer than two shares sets the verdict, or what is lacking if the launch has groups for more. */
+bool tsl_cut_lacks_shares(struct tsl_cut *cut);
 /* The shares of these parts; attempt: graph/borders.h. False: there are no such borders. */
 bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, unsigned attempt);
 /* What each share touches. */

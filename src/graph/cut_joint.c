@@ -105,7 +105,7 @@ static bool search(struct tsl_cut *cut, const struct tsl_parts *parts)
         return false;
     tsl_cut_make_windows(cut, parts, 0);
     if (cut->n < 2)
-        return tsl_cut_give_up(cut, TSL_CUT_TOO_FEW_GROUPS);
+        return tsl_cut_lacks_shares(cut);
     if (!find_joints(&s))
         return false;
     *memo = (struct tsl_joint_memo){TSL_JOINT_WORKS, s.taken, cut->dimension};
