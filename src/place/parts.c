@@ -30,10 +30,12 @@
 #define WEAK          0.5        /* a member whose part is smaller than so much of the largest ... */
 #define WORTH_NS      5e4        /* ... has none if it doesn't shorten the launch by so much */
 #define TRY_PART      1e-3
-#define LEAST_TRY_NS  1e6 /* nothing is tried beside launches that take less */
-#define LONG_NS       2e8 /* of a launch: code is built for a member meanwhile */
-#define WORST         10  /* times slower than it says, as far as that may be seen, is a member */
-#define HIDDEN        0.5 /* of a launch: a try that takes no longer ends before it */
+#define LEAST_TRY_NS  1e6  /* nothing is tried beside launches that take less */
+#define MOST_TRY_NS   2e7  /* a try takes no longer at worst, if it has several groups ... */
+#define MOST_TRY      0.02 /* ... or than so much of the others' parts */
+#define LONG_NS       2e8  /* of the others' parts: code is built for a member meanwhile */
+#define WORST         10   /* times slower than it says, as far as that may be seen, is a member */
+#define HIDDEN        0.5  /* of the others' parts: a try that takes no longer ends before them */
 
 static bool takes_part(const struct tsl_ask *ask, unsigned i)
 {
@@ -109,25 +111,29 @@ static bool parts_of_unknown(const struct tsl_placer *placer, const struct tsl_a
     return normalise(placer, parts, 2);
 }
 
-/* Would the try end long before the launch does, even if code has to be built for it and the member is many times
- * slower than it says? Then it costs no time of the program's, and one that is made before the purse has anything is
- * paid off before the next. */
-static bool is_hidden(const struct tsl_placer *placer, const struct tsl_whole *whole, unsigned i, double part,
-                      double try_ns)
+/* How long the whole launch takes on a member that doesn't know it, if code has to be built and it is many times slower
+ * than it says. */
+static double worst_ns(const struct tsl_placer *placer, const struct tsl_whole *whole, unsigned i, double feared_ns)
 {
-    double worst = part * WORST * placer->speed[whole->member] / placer->speed[i];
+    return fmax(feared_ns, WORST * whole->run_ns * placer->speed[whole->member] / placer->speed[i]);
+}
 
-    return placer->purse_ns >= 0 && whole->run_ns >= LONG_NS &&
-           fmax(try_ns, worst * whole->run_ns) <= whole->run_ns * HIDDEN;
+/* Would the try end long before the others' parts do? Then it costs no time of the program's, and one that is made
+ * before the purse has anything is paid off before the next. */
+static bool is_hidden(const struct tsl_placer *placer, double try_ns, double others_ns)
+{
+    return placer->purse_ns >= 0 && others_ns >= LONG_NS && try_ns <= others_ns * HIDDEN;
 }
 
 /* A kind that doesn't know the kernel gets a part that is small even if it is as slow as feared, where the purse pays
- * for that or the launch hides it, and where no large data move for it. A part has a group at least. */
+ * for that or the others' parts hide it, and where no large data move for it. Beside much slower members than the
+ * others the part is smaller still, so that it ends soon at worst; it has a group at least. */
 static double try_part(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i,
-                       const struct tsl_whole *whole, double feared_ns)
+                       const struct tsl_whole *whole, double feared_ns, double others_ns)
 {
-    double part = ask->n_groups ? fmax(TRY_PART, 1 / (double)ask->n_groups) : TRY_PART;
-    bool cheap = part * feared_ns <= placer->purse_ns || is_hidden(placer, whole, i, part, part * feared_ns);
+    double worst = worst_ns(placer, whole, i, feared_ns), most_ns = fmax(MOST_TRY_NS, MOST_TRY * others_ns);
+    double part = ask->n_groups ? fmax(fmin(TRY_PART, most_ns / worst), 1 / (double)ask->n_groups) : TRY_PART;
+    bool cheap = part * feared_ns <= placer->purse_ns || is_hidden(placer, part * worst, others_ns);
 
     return cheap && ask->candidates[i].move_ns <= whole->run_ns / 2 && whole->run_ns >= LEAST_TRY_NS ? part : 0;
 }
@@ -203,6 +209,7 @@ static void drop_burdens(struct tsl_placer *placer, const struct tsl_ask *ask, s
 static void add_tries(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
                       struct tsl_parts *parts)
 {
+    double others_ns = longest_but(placer, ask, parts, placer->n);
     if (parts->of[whole->member] <= 0) /* What else is asked of a cut isn't asked of one for tries alone. */
         return;
     for (unsigned i = 0; i < placer->n; i++) {
@@ -211,7 +218,7 @@ static void add_tries(struct tsl_placer *placer, const struct tsl_ask *ask, cons
             continue;
         double feared_ns = tsl_auto_part_ns(placer, ask, i, ask->size, &known);
         if (!known)
-            parts->of[i] = try_part(placer, ask, i, whole, feared_ns);
+            parts->of[i] = try_part(placer, ask, i, whole, feared_ns, others_ns);
         if (parts->of[i] > 0)
             tsl_members_add(&parts->tried, i);
     }

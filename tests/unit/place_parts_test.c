@@ -785,6 +785,42 @@ static void test_hidden_try(void **state)
     assert_whole(KERNEL + 3, LARGE);
 }
 
+/* What hides a try are the others' parts, which end sooner than the launch would whole. */
+static void test_hidden_by_parts(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(3);
+    placer->kind[2] = 77;
+    learn(0, KERNEL, 3e8);
+    assert_cut(KERNEL, &parts);
+    assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
+    learn(0, KERNEL + 1, 6e8);
+    assert_cut(KERNEL + 1, &parts);
+    assert_true(parts.of[2] > 0);
+}
+
+/* A member that is said to be much slower has so few groups that they end soon, even if it is worse than that. */
+static void test_bounded_try(void **state)
+{
+    struct tsl_ask asked = question(KERNEL, LARGE);
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(2);
+    placer->speed[1] = placer->speed[0] / 40;
+    learn(0, KERNEL, 5e9);
+    asked.n_groups = 400000;
+    assert_true(tsl_placer_parts(placer, &asked, &parts));
+    assert_true(parts.of[1] > 0 && parts.of[1] * 5e9 * 400 <= 0.02 * 5e9);
+    asked.n_groups = 500; /* One might end after the rest of the launch. */
+    assert_false(tsl_placer_parts(placer, &asked, &parts));
+    asked.n_groups = 4000;
+    assert_true(tsl_placer_parts(placer, &asked, &parts));
+    assert_true(fabs(parts.of[1] - 1 / 4001.0) < 1e-9);
+}
+
 /* A thousandth of few groups is none: the try has one, where the purse pays for that. */
 static void test_try_of_a_group(void **state)
 {
@@ -1044,6 +1080,8 @@ int main(void)
         cmocka_unit_test_teardown(test_tries, end),
         cmocka_unit_test_teardown(test_only_a_try, end),
         cmocka_unit_test_teardown(test_hidden_try, end),
+        cmocka_unit_test_teardown(test_hidden_by_parts, end),
+        cmocka_unit_test_teardown(test_bounded_try, end),
         cmocka_unit_test_teardown(test_try_of_a_group, end),
         cmocka_unit_test_teardown(test_after_a_try, end),
         cmocka_unit_test_teardown(test_disturbed_part, end),
