@@ -4,6 +4,7 @@
 /* variant: rims TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_SPLIT=always:exact */
 /* variant: off TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=off */
 /* variant: weights TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=weights=1,3 */
+/* variant: lopsided TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=weights=1,9 TESELA_LOG=place:info */
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
 #include "base/clock.h"
 #include "base/settings.h"
@@ -746,6 +747,24 @@ static void test_without_weight(void **state)
     assert_int_equal(ran[2].member, 1);
 }
 
+/* A part of less than a group is none, which isn't the launch's fault. */
+static void test_small_part(void **state)
+{
+    static const char *const words[] = {" no-parts", " few-groups"};
+
+    (void)state;
+    begin(2);
+    launch(FILL, &(struct call){.size = {4}, .value = 1});
+    launch(FILL, &(struct call){.size = {4}, .value = 1});
+    launch(FILL, &(struct call){.size = {1}, .value = 1});
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 3);
+    char *text = told();
+    assert_int_equal(number_before(text, words[0]), 2);
+    assert_int_equal(number_before(text, words[1]), 1);
+    free(text);
+}
+
 /* ---- Auto ---- */
 
 /* Members of one kind, used before: what one has learned the others know. The launches are cut as soon as their time is
@@ -794,6 +813,36 @@ static void test_auto_by_speed(void **state)
     assert_int_equal(finish(), CL_SUCCESS);
     assert_int_equal(n_ran, 2);
     assert_in_range(items_of(0, 0), SIZE * 2 / 3 - 4, SIZE * 2 / 3 + 4);
+}
+
+/* A member is ten times slower than it says, and the others share a long launch: to try it costs no more than a
+ * fiftieth. */
+static void test_a_try_ends_soon(void **state)
+{
+    enum { MANY = 400000 };
+    struct tsl_fake_member fast = {.name = "fast", .speed = 40, .item_ns = 12500, .gates = true};
+    struct tsl_fake_member slow = {.name = "slow", .speed = 1, .item_ns = 12500 * 400, .gates = true};
+    struct tsl_buffer *small;
+    unsigned tries = 0;
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){fast, fast, fast, slow}, 4, 0);
+    small = buffer;
+    buffer = timed_buffer(&t, MANY + 2);
+    for (unsigned i = 0; i < 8; i++) {
+        uint64_t before = tsl_clock_ns();
+
+        n_ran = 0;
+        launch(FILL, &(struct call){.size = {MANY}, .value = 1, .members = i < 2 ? 7 : 0});
+        assert_int_equal(finish(), CL_SUCCESS);
+        if (i >= 2)
+            assert_true(tsl_clock_ns() - before <= (uint64_t)MANY / 3 * 12500 / 100 * 102 + 20000000);
+        for (unsigned k = 0; k < n_ran; k++)
+            tries += ran[k].member == 3;
+    }
+    assert_true(tries > 0);
+    tsl_object_release(&buffer->object);
+    buffer = small;
 }
 
 /* ---- Rims ---- */
@@ -897,11 +946,21 @@ static int run_weights(void)
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
+static int run_lopsided(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_small_part, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 static int run_auto(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_auto, end),
         cmocka_unit_test_teardown(test_auto_by_speed, end),
+        cmocka_unit_test_teardown(test_a_try_ends_soon, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
@@ -935,5 +994,7 @@ int main(void)
         return run_rims();
     if (tsl_settings()->split == TSL_SPLIT_OFF)
         return run_off();
-    return tsl_settings()->policy == TSL_POLICY_WEIGHTS ? run_weights() : run_auto();
+    if (tsl_settings()->policy == TSL_POLICY_WEIGHTS)
+        return tsl_settings()->weights[1] > 3 ? run_lopsided() : run_weights();
+    return run_auto();
 }
