@@ -58,7 +58,7 @@ struct tsl_data {
     uint64_t traffic;                 /* bytes moved between that memory and members that might pin it, until the job is
                                          posted */
     struct tsl_residence *residences; /* by member */
-    /* spread.h, owned; NULL: not spread. Set once, under the lock; read without it, too. */
+    /* spread.h, owned; NULL: it never was spread. Set once, under the lock; read without it, too. */
     struct tsl_spread *_Atomic spread;
     LIST_HEAD(, tsl_sub_mems) sub_mems; /* of its parts */
     struct tsl_writers *writers;        /* TESELA_CHECK=coherence: which command wrote what last, owned (coherence.h) */

@@ -13,6 +13,7 @@
 #include "graph/cut_apart.h"
 #include "graph/cut_inside.h"
 #include "graph/data.h"
+#include "graph/spread.h"
 #include "graph/spread_make.h"
 #include "graph/state.h"
 #include "object/buffer.h"
@@ -81,7 +82,7 @@ static bool may_spread(const struct tsl_cut_apart *apart, tsl_members members)
             continue;
         struct tsl_data *data = tsl_data_of(c->args->args[i].buffer);
         size += data->size;
-        n_more += !data->spread;
+        n_more += !tsl_spread_is(data->spread);
         if (!tsl_spread_may(c->graph, data, members))
             return false;
     }

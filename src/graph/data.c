@@ -90,10 +90,8 @@ void tsl_data_destroy(struct tsl_data *data)
     if (data->host_owned)
         tsl_host_copy_free(data);
     free(data->residences);
-    if (data->spread)
-        atomic_fetch_sub(&context->graph->n_spread, 1);
+    tsl_spread_destroy(context->graph, data->spread);
     atomic_fetch_sub(&context->graph->objects_size, data->size);
-    tsl_spread_destroy(data->spread);
     tsl_ranges_finish(&data->mapped);
     tsl_coherence_forget(data->writers);
     free(data);

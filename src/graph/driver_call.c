@@ -45,13 +45,13 @@ static cl_int space_mem(struct tsl_port *port, struct tsl_data *data, unsigned s
     struct tsl_port *of = tsl_space_port(port->graph, data, space);
     if (space != TSL_SPACE_SPREAD)
         return copy_mem(of, data, mem);
-    return tsl_spread_mem(data, port, tsl_space_is_spread(data, port->index) ? port : of, mem);
+    return tsl_spread_mem(data, port, tsl_space_has_part(data, port->index) ? port : of, mem);
 }
 
 /* Does the operation's kernel work on spread memory? */
 static bool is_on_spread(const struct tsl_op *op, const struct tsl_data *data)
 {
-    return tsl_space_is_spread(data, op->port->index) && op->number > data->spread->since;
+    return tsl_spread_binds(data->spread, op->port->index, op->number);
 }
 
 /* What the operation's kernel works on. */

@@ -380,6 +380,14 @@ static bool find_room(struct tsl_command *c, tsl_members members)
     return true;
 }
 
+static bool is_let_in(struct tsl_command *c, tsl_members members)
+{
+    if (!find_room(c, members))
+        return false;
+    tsl_spread_room_keep(c);
+    return true;
+}
+
 cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel, const struct tsl_window *window,
                           tsl_members members)
 {
@@ -402,7 +410,7 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
         c->kernel = kernel;
         tsl_object_ref(&kernel->object);
     }
-    return find_room(c, members) ? commit(e, c) : abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    return is_let_in(c, members) ? commit(e, c) : abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);
 }
 
 cl_int tsl_enqueue_marker(const struct tsl_enqueue *e, bool barrier)

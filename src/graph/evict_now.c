@@ -76,8 +76,11 @@ static bool begin_eviction(struct eviction *e)
         error = tsl_evict_claim_host(e->op, data, e->ranges[i].begin, e->ranges[i].end);
     if (error)
         return false;
+    bool leaves = tsl_residence_is_spread(e->residence);
     tsl_evict_leave(e->op, data, space_of(e));
     tsl_residency_end(e->residence, e->port);
+    if (leaves) /* Nothing else uses the memory. */
+        tsl_spread_leave(data);
     return true;
 }
 
@@ -148,6 +151,8 @@ static void end_eviction(struct eviction *e, cl_int error)
         for (unsigned i = 0; i < e->n; i++)
             tsl_move_failed_range(op, e->residence->data, e->ranges[i].begin, e->ranges[i].end, TSL_SPACE_HOST,
                                   space_of(e));
+        if (tsl_residence_is_spread(e->residence))
+            tsl_spread_return(e->residence->data);
         tsl_residency_begin(e->residence, e->port);
     }
     tsl_op_finish(op, error ? error : CL_COMPLETE);
@@ -227,7 +232,7 @@ static bool is_on(const struct tsl_residence *residence, const struct tsl_port *
     const struct tsl_graph *graph = its->graph;
     bool on = its->member == member;
     for (unsigned i = 0; i < graph->n_ports && !on && tsl_residence_is_spread(residence); i++)
-        on = graph->ports[i].member == member && tsl_space_is_spread(residence->data, i);
+        on = graph->ports[i].member == member && tsl_space_has_part(residence->data, i);
     return on;
 }
 

@@ -53,6 +53,7 @@ static void free_spread(struct tsl_data *data, struct tsl_port *port)
             free_subs(data, graph, i, true);
             data->residences[i].changed = true;
         }
+    tsl_spread_gone(data);
     if (!tsl_spread_take(data, mems))
         return;
     if (spread->residence.n_freeing > 0 && !spread->orphans[spread->home]) {

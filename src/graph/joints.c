@@ -89,7 +89,7 @@ bool tsl_joints_may(const struct tsl_command *c, const struct tsl_joints *joints
 {
     for (unsigned j = 0; j < joints->n; j++) {
         const struct tsl_data *data = tsl_joint_data(&joints->list[j]);
-        if (data->image || data->svm || data->spread)
+        if (data->image || data->svm || tsl_spread_is(data->spread))
             return false;
     }
     return has_room(c, joints, shares);

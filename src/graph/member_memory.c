@@ -219,7 +219,7 @@ static tsl_members holders(const struct tsl_graph *graph, tsl_members members, c
 
 /* Does each of the members hold the arguments as if each were an object, and in the member's own memory? Mostly they
  * do. */
-static bool all_hold_most(const struct tsl_graph *graph, tsl_members members, const struct tsl_args *args)
+bool tsl_member_memory_holds_whole(const struct tsl_graph *graph, tsl_members members, const struct tsl_args *args)
 {
     struct need most = {0, 0, 0};
     for (cl_uint i = 0; i < args->n_all; i++) {
@@ -235,7 +235,7 @@ static bool all_hold_most(const struct tsl_graph *graph, tsl_members members, co
 
 tsl_members tsl_member_memory_holders(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args)
 {
-    if (!graph->n_spread && all_hold_most(graph, members, args))
+    if (!graph->n_spread && tsl_member_memory_holds_whole(graph, members, args))
         return members;
     if (!tsl_member_memory_holds_parts(graph, args))
         return TSL_MEMBERS_NONE;

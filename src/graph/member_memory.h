@@ -37,6 +37,8 @@ bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size);
 void tsl_member_memory_learn(const struct tsl_port *port, size_t fresh_size);
 /* Which of the members could hold all that these arguments name, if they held nothing else? Takes no lock. */
 tsl_members tsl_member_memory_holders(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args);
+/* Would each of the members hold all that these arguments name if nothing were spread? No where that isn't plain. */
+bool tsl_member_memory_holds_whole(const struct tsl_graph *graph, tsl_members members, const struct tsl_args *args);
 /* Could each member hold its parts of all that is spread among these arguments? Whoever works on one needs all parts.
  */
 bool tsl_member_memory_holds_parts(const struct tsl_graph *graph, const struct tsl_args *args);

@@ -47,9 +47,9 @@ static struct way way_of(struct tsl_graph *graph, const struct tsl_data *data, u
     if (from == TSL_SPACE_HOST)
         return (struct way){port_beside_host(graph, data, to, offset), NULL};
     struct tsl_port *source = tsl_space_port(graph, data, from), *target = tsl_space_port(graph, data, to);
-    if (to == TSL_SPACE_SPREAD && tsl_space_is_spread(data, source->index))
+    if (to == TSL_SPACE_SPREAD && tsl_space_has_part(data, source->index))
         target = source;
-    if (from == TSL_SPACE_SPREAD && tsl_space_is_spread(data, target->index))
+    if (from == TSL_SPACE_SPREAD && tsl_space_has_part(data, target->index))
         source = target;
     return (struct way){target, source};
 }

@@ -213,7 +213,7 @@ static bool choose_whole(struct plan *plan)
     cl_uint lacks;
     for (cl_uint i = 0; i < plan->footprint->n_arguments; i++) {
         const struct tsl_data *data = data_of(plan, i);
-        plan->whole[i] = data && (data->image || data->spread || needs_most(plan, i, &thin));
+        plan->whole[i] = data && (data->image || tsl_spread_is(data->spread) || needs_most(plan, i, &thin));
     }
     if (has_room_for_whole(plan, &lacks))
         return true;

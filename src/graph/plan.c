@@ -99,6 +99,8 @@ cl_int tsl_plan(struct tsl_command *c, const tsl_dependences *order)
         return CL_SUCCESS;
     c->order_now = order;
     struct tsl_data *written = written_data(c);
+    if (c->kernel && c->graph->n_spread)
+        tsl_spread_room_leave(c);
     cl_int error = written ? tsl_spread_room_for(c, written) : CL_SUCCESS;
     error = error ? error : plan(c, order);
     c->order_now = NULL;

@@ -47,7 +47,7 @@ static bool is_spread(const struct tsl_graph *graph, const struct tsl_data *data
     for (unsigned i = 0; i < graph->n_ports; i++)
         if (tsl_space_is_spread(data, i) && tsl_member_is_lost(graph->ports[i].member))
             return false;
-    return data->spread;
+    return tsl_spread_is(data->spread);
 }
 
 /* The member whose kernels are thought to use the object next; -1: nobody can tell. */

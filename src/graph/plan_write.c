@@ -153,7 +153,8 @@ static bool is_one_space(const struct tsl_data *a, const struct tsl_data *b, uns
 {
     if (space != TSL_SPACE_SPREAD)
         return true;
-    return a->spread && b->spread && tsl_members_are(a->spread->members, b->spread->members);
+    return tsl_spread_is(a->spread) && tsl_spread_is(b->spread) &&
+           tsl_members_are(a->spread->members, b->spread->members);
 }
 
 /* The copies of dst that are all written, if each of these spaces has the source; else none. */

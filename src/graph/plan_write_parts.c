@@ -87,8 +87,8 @@ static bool may_part(const struct tsl_command *c, const struct tsl_data *data)
 {
     bool linear = c->box.region[1] == 1 && c->box.region[2] == 1;
     bool large = c->box.region[0] >= LEAST_SIZE || tsl_cut_is_wanted(c->graph);
-    return data->last_cut && linear && large && !data->image && !data->spread && !data->svm && !c->profile &&
-           c->queue->pinned < 0;
+    return data->last_cut && linear && large && !data->image && !tsl_spread_is(data->spread) && !data->svm &&
+           !c->profile && c->queue->pinned < 0;
 }
 
 bool tsl_plan_write_in_parts(struct tsl_command *c, const tsl_dependences *order, cl_int *error)

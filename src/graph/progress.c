@@ -111,7 +111,7 @@ static bool is_lost(struct tsl_graph *graph, const struct tsl_side *side)
     if (side->space == TSL_SPACE_HOST || side->space != TSL_SPACE_SPREAD)
         return side->space != TSL_SPACE_HOST && tsl_member_is_lost(graph->ports[side->space - 1].member);
     for (unsigned i = 0; i < graph->n_ports; i++)
-        lost |= tsl_space_is_spread(side->data, i) && tsl_member_is_lost(graph->ports[i].member);
+        lost |= tsl_space_has_part(side->data, i) && tsl_member_is_lost(graph->ports[i].member);
     return lost;
 }
 

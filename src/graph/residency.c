@@ -136,6 +136,7 @@ static bool evict(struct tsl_command *command, struct tsl_residence *victim, str
                              false)) /* The command's own operations need not come after the eviction. */
         tsl_memory_order_begin(command);
     bool lives = tsl_object_try_ref(victim->data->owner);
+    bool leaves = tsl_residence_is_spread(victim) && tsl_spread_may_leave(victim->data);
     if (lives) {
         op->victim = victim;
         op->eviction = victim->n_evictions++;
@@ -146,14 +147,17 @@ static bool evict(struct tsl_command *command, struct tsl_residence *victim, str
         tsl_residency_end(victim, port);
         chain(op);
     }
+    if (planned && leaves)
+        tsl_spread_leave(victim->data);
     tsl_op_go(op);
     tsl_op_unref(op);
     return planned;
 }
 
-cl_int tsl_residency_evict(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
+cl_int tsl_residency_evict(struct tsl_command *command, struct tsl_data *data, unsigned space)
 {
-    struct tsl_residence *residence = &data->residences[port->index];
+    struct tsl_residence *residence = tsl_space_residence(data, space);
+    struct tsl_port *port = tsl_space_port(command->graph, data, space);
     return !residence->resident || evict(command, residence, port) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
@@ -250,5 +254,7 @@ void tsl_residency_stay(struct tsl_data *data, unsigned space)
 {
     struct tsl_residence *residence = tsl_space_residence(data, space);
     residence->n_void = residence->n_evictions;
+    if (space == TSL_SPACE_SPREAD)
+        tsl_spread_return(data);
     tsl_residency_begin(residence, tsl_space_port(data->context->graph, data, space));
 }

@@ -55,9 +55,9 @@ void tsl_residency_pin_args(struct tsl_command *command, struct tsl_port *port);
 /* The command needs the port's arena for these slices: it stays, or comes (arena.h), anew where its areas are too
  * small, or larger than is good now. slices->area_size becomes that of the areas. */
 void tsl_residency_ensure_arena(struct tsl_command *command, struct tsl_port *port, struct tsl_slices *slices);
-/* Plans to evict what the member has of its own of the object, for a command that is being planned; nothing if that
- * isn't resident. */
-cl_int tsl_residency_evict(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
+/* Plans to evict the object's copy in that space, which isn't the host's, for a command that is being planned; nothing
+ * if that isn't resident. */
+cl_int tsl_residency_evict(struct tsl_command *command, struct tsl_data *data, unsigned space);
 /* The object is resident, as planned; is so no longer. Nothing where that is so already. The port is the member's, of a
  * spread object its home's. */
 void tsl_residency_begin(struct tsl_residence *residence, struct tsl_port *port);

@@ -8,10 +8,16 @@
 #include "graph/state.h"
 #include "object/svm.h"
 
-/* Is the object spread over that member, among others? */
-static inline bool tsl_space_is_spread(const struct tsl_data *data, unsigned member)
+/* Has the member a part of the object's spread memory, which may be leaving? */
+static inline bool tsl_space_has_part(const struct tsl_data *data, unsigned member)
 {
     return data->spread && tsl_members_has(data->spread->members, member);
+}
+
+/* Is the object spread over that member, among others, as planned? */
+static inline bool tsl_space_is_spread(const struct tsl_data *data, unsigned member)
+{
+    return tsl_spread_is(data->spread) && tsl_space_has_part(data, member);
 }
 
 /* A member that works on the host's memory may have a memory of its own for images (zero_copy_images), and has none for

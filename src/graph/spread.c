@@ -3,13 +3,83 @@
 
 #include "driver/driver.h"
 #include "graph/copies.h"
+#include "graph/evict.h"
 #include "graph/member_memory.h"
 #include "graph/port.h"
 #include "graph/residency.h"
 #include "graph/state.h"
+#include "object/context.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- States ------------------------------------------------------------------------------------------------------ */
+
+/* `back` is read before `left`, and written after it. */
+bool tsl_spread_binds(const struct tsl_spread *spread, unsigned member, uint64_t number)
+{
+    if (!spread || !tsl_members_has(spread->members, member))
+        return false;
+    uint64_t back = atomic_load(&spread->back), left = atomic_load(&spread->left);
+    return number > atomic_load(&spread->since) && (number <= left || number > back);
+}
+
+static bool is_gone(const struct tsl_spread *spread)
+{
+    return atomic_load(&spread->since) == UINT64_MAX;
+}
+
+bool tsl_spread_may_leave(struct tsl_data *data)
+{
+    return atomic_load(&data->spread->back) == 0 || tsl_evict_is_idle(data, TSL_SPACE_SPREAD);
+}
+
+/* Arguments that are bound are others from here on, not from when the memory is freed, which may be later. */
+static void change(struct tsl_data *data)
+{
+    for (unsigned i = 0; i < data->context->n_members; i++)
+        if (tsl_members_has(data->spread->members, i))
+            data->residences[i].changed = true;
+}
+
+void tsl_spread_leave(struct tsl_data *data)
+{
+    struct tsl_spread *spread = data->spread;
+    uint64_t back = atomic_load(&spread->back);
+    if (back)
+        atomic_store(&spread->since, back);
+    atomic_store(&spread->left, data->context->graph->n_ops);
+    atomic_store(&spread->back, UINT64_MAX);
+    change(data);
+}
+
+void tsl_spread_return(struct tsl_data *data)
+{
+    struct tsl_graph *graph = data->context->graph;
+    struct tsl_spread *spread = data->spread;
+    if (tsl_spread_is(spread))
+        return;
+    if (is_gone(spread)) {
+        atomic_store(&spread->since, graph->n_ops);
+        atomic_store(&spread->left, 0);
+        atomic_store(&spread->back, 0);
+        atomic_fetch_add(&graph->n_spread, 1);
+    } else {
+        atomic_store(&spread->back, graph->n_ops);
+    }
+    atomic_store(&spread->refused, false);
+    change(data);
+}
+
+void tsl_spread_gone(struct tsl_data *data)
+{
+    if (tsl_spread_is(data->spread) || is_gone(data->spread))
+        return;
+    atomic_store(&data->spread->since, UINT64_MAX);
+    atomic_fetch_sub(&data->context->graph->n_spread, 1);
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static cl_int alloc_locked(struct tsl_data *data, struct tsl_port *port) TSL_REQUIRES(data->spread->lock)
 {
@@ -28,6 +98,7 @@ static cl_int alloc_locked(struct tsl_data *data, struct tsl_port *port) TSL_REQ
     const struct tsl_spread_request request = {n, members, sizes};
     const struct tsl_driver *driver = graph->ports[spread->home].member->driver;
     cl_int error = driver->spread_alloc(&request, mems, &full);
+    atomic_store(&spread->refused, error == CL_MEM_OBJECT_ALLOCATION_FAILURE);
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE)
         port->lacking = &graph->ports[index[full]];
     if (error)
@@ -86,9 +157,12 @@ void tsl_spread_free(struct tsl_data *data, struct tsl_mem *mems[TSL_MAX_MEMBERS
     }
 }
 
-void tsl_spread_destroy(struct tsl_spread *spread)
+void tsl_spread_destroy(struct tsl_graph *graph, struct tsl_spread *spread)
 {
-    if (spread)
-        tsl_lock_finish(&spread->lock);
+    if (!spread)
+        return;
+    if (!is_gone(spread))
+        atomic_fetch_sub(&graph->n_spread, 1);
+    tsl_lock_finish(&spread->lock);
     free(spread);
 }

@@ -110,16 +110,21 @@ static bool has_room(struct tsl_graph *graph, const struct tsl_data *data, tsl_m
     return true;
 }
 
-bool tsl_spread_can_be(const struct tsl_data *data)
+static bool was_elsewhere(const struct tsl_data *data, tsl_members members)
 {
-    return !data->spread && !data->image && !data->svm;
+    return data->spread && !tsl_members_are(data->spread->members, members);
+}
+
+bool tsl_spread_can_be(const struct tsl_data *data, tsl_members members)
+{
+    return !tsl_spread_is(data->spread) && !data->image && !data->svm && !was_elsewhere(data, members);
 }
 
 bool tsl_spread_may(struct tsl_graph *graph, struct tsl_data *data, tsl_members members)
 {
-    if (data->spread)
-        return tsl_members_are(data->spread->members, members);
-    return tsl_spread_can_be(data) && has_room(graph, data, members);
+    if (tsl_spread_is(data->spread))
+        return !was_elsewhere(data, members);
+    return tsl_spread_can_be(data, members) && has_room(graph, data, members);
 }
 
 /* ---- Becoming spread --------------------------------------------------------------------------------------------- */
@@ -161,18 +166,23 @@ static cl_int evict_own(struct tsl_command *command, struct tsl_data *data)
     for (unsigned i = 0; i < graph->n_ports && !error; i++)
         if (tsl_members_has(data->spread->members, i) && data->residences[i].resident &&
             !is_needed(data, TSL_SPACE_MEMBER(i)))
-            error = tsl_residency_evict(command, data, &graph->ports[i]);
+            error = tsl_residency_evict(command, data, TSL_SPACE_MEMBER(i));
     return error;
 }
 
 cl_int tsl_spread_make(struct tsl_command *command, struct tsl_data *data, tsl_members members)
 {
     struct tsl_graph *graph = command->graph;
-    if (data->spread)
-        return evict_own(command, data);
-    struct tsl_spread *spread = create(graph, data, members);
+    struct tsl_spread *spread = data->spread ? data->spread : create(graph, data, members);
     if (!spread)
         return CL_OUT_OF_HOST_MEMORY;
+    spread->residence.pin = command->id;
+    if (tsl_spread_is(data->spread))
+        return evict_own(command, data);
+    if (data->spread) {
+        tsl_spread_return(data);
+        return CL_SUCCESS;
+    }
     data->spread = spread;
     atomic_fetch_add(&graph->n_spread, 1);
     for (unsigned i = 0; i < graph->n_ports; i++) /* Now, not when the old copies are freed, which may be later. */

@@ -7,9 +7,11 @@
 #include "graph/member_memory.h"
 #include "graph/queue.h"
 #include "graph/readiness.h"
+#include "graph/residency.h"
 #include "graph/space.h"
 #include "graph/spread_make.h"
 #include "graph/state.h"
+#include "graph/valid.h"
 #include "object/buffer.h"
 #include "program/program.h"
 
@@ -118,6 +120,37 @@ static bool have_room(const struct tsl_graph *graph, tsl_members members, const 
     return true;
 }
 
+/* ---- Members without room ---------------------------------------------------------------------------------------- */
+
+static bool has_lost(const struct tsl_graph *graph, const struct tsl_data *data)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_space_is_spread(data, i) && tsl_member_is_lost(graph->ports[i].member))
+            return true;
+    return false;
+}
+
+/* Spread memory that can't be had: a member's room is another's now, or the member is lost. No bytes are there alone.
+ */
+static bool is_void(const struct tsl_graph *graph, struct tsl_data *data)
+{
+    uint64_t begin = 0, end;
+    if (!data || !tsl_spread_is(data->spread) || !(atomic_load(&data->spread->refused) || has_lost(graph, data)))
+        return false;
+    return tsl_spread_may_leave(data) && !tsl_valid_only_in(data, TSL_SPACE_SPREAD, &begin, &end);
+}
+
+/* One member may still have room for all of it: then the object goes there as any does. */
+static void leave_void(struct tsl_command *c, struct tsl_data *data)
+{
+    if (!is_void(c->graph, data))
+        return;
+    if (!data->spread->residence.resident)
+        tsl_spread_leave(data);
+    else
+        tsl_residency_evict(c, data, TSL_SPACE_SPREAD);
+}
+
 /* ---- A launch ---------------------------------------------------------------------------------------------------- */
 
 static struct tsl_data *data_of(const struct tsl_args *args, cl_uint i)
@@ -158,7 +191,8 @@ static bool spread_one_more(struct room *room)
     cl_uint which = 0;
     for (cl_uint i = 0; i < args->n_all && i < MOST_ARGUMENTS; i++) {
         const struct tsl_data *data = data_of(args, i);
-        if (room->spread & UINT64_C(1) << i || !is_first(args, i) || data->size <= largest || !tsl_spread_can_be(data))
+        if (room->spread & UINT64_C(1) << i || !is_first(args, i) || data->size <= largest ||
+            !tsl_spread_can_be(data, room->members))
             continue;
         largest = data->size;
         which = i;
@@ -181,13 +215,25 @@ bool tsl_spread_room_find(struct tsl_command *c, tsl_members members)
     return true;
 }
 
+void tsl_spread_room_keep(struct tsl_command *c)
+{
+    const struct tsl_args *args = c->args;
+    if (!c->graph->n_spread || (!c->out_of_core && tsl_member_memory_holds_whole(c->graph, c->members, args)))
+        return;
+    for (cl_uint i = 0; i < args->n_all && i < MOST_ARGUMENTS; i++)
+        if (data_of(args, i) && tsl_spread_is(data_of(args, i)->spread))
+            c->room_spread |= UINT64_C(1) << i;
+}
+
 static cl_int spread_all(struct tsl_command *c)
 {
     cl_int error = CL_SUCCESS;
-    for (cl_uint i = 0; i < c->args->n && i < MOST_ARGUMENTS && !error; i++) {
+    for (cl_uint i = 0; i < c->args->n_all && i < MOST_ARGUMENTS && !error; i++) {
         struct tsl_data *data = c->room_spread & UINT64_C(1) << i ? data_of(c->args, i) : NULL;
-        if (data && !data->spread)
+        if (data && !tsl_spread_is(data->spread))
             error = tsl_spread_make(c, data, c->room_members);
+        else if (data)
+            data->spread->residence.pin = c->id;
     }
     return error;
 }
@@ -198,13 +244,20 @@ bool tsl_spread_room_make(struct tsl_command *c)
         return true;
     tsl_readiness_open(c->graph);
     cl_int error = spread_all(c);
-    c->room_spread = 0;
     if (!error)
         return true;
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_ERROR,
             "%s: its buffers can't be spread over several members: no memory to plan it", c->kernel->name);
     c->status = error;
     return false;
+}
+
+void tsl_spread_room_leave(struct tsl_command *c)
+{
+    if (c->room_spread || c->out_of_core || !tsl_members_is_empty(c->spread_over))
+        return;
+    for (cl_uint i = 0; i < c->args->n_all; i++)
+        leave_void(c, data_of(c->args, i));
 }
 
 /* ---- An object by itself ----------------------------------------------------------------------------------------- */
@@ -261,11 +314,14 @@ static bool have_room_for_all(struct tsl_graph *graph, const struct tsl_data *da
 cl_int tsl_spread_room_for(struct tsl_command *c, struct tsl_data *data)
 {
     struct tsl_graph *graph = c->graph;
+    if (graph->n_spread)
+        leave_void(c, data);
     if (graph->n_ports < 2 || c->queue->pinned >= 0 || c->queue->place_by != TSL_PLACE_BY_SETTINGS ||
-        !tsl_spread_can_be(data) || !is_too_large(graph, data))
+        tsl_spread_is(data->spread) || !is_too_large(graph, data))
         return CL_SUCCESS;
     tsl_members members = living(graph), domain = find_domain(graph, members, holders_of(graph, data, members));
-    if (tsl_members_is_empty(domain) || !have_room_for_all(graph, data, domain) || are_full(graph, data, domain))
+    if (tsl_members_is_empty(domain) || !tsl_spread_can_be(data, domain) || !have_room_for_all(graph, data, domain) ||
+        are_full(graph, data, domain))
         return CL_SUCCESS;
     tsl_readiness_open(graph);
     return tsl_spread_make(c, data, domain);

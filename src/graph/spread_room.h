@@ -20,11 +20,19 @@ struct tsl_data;
 /* Is there such a domain among these members, of which command->members hold all? Then the command is its members'. At
  * the enqueue; takes no lock. */
 bool tsl_spread_room_find(struct tsl_command *command, tsl_members members);
-/* Spreads what was found, before the launch is placed. False: it can't be, and the command has failed. Under the
- * graph's lock. */
+/* The launch was let in: where its members have room only as long as what is spread now stays so, that is noted. At the
+ * enqueue; takes no lock. */
+void tsl_spread_room_keep(struct tsl_command *command);
+/* Spreads what was found or has left meanwhile, before the launch is placed. False: it can't be, and the command has
+ * failed. Under the graph's lock.
+ */
 bool tsl_spread_room_make(struct tsl_command *command);
+/* What can't have its spread memory any more leaves it, where the launch has room without: when it is planned. Under
+ * the graph's lock. */
+void tsl_spread_room_leave(struct tsl_command *command);
 /* Spreads an object that a transfer or fill writes and no GPU holds, if a domain has room for all objects of the
- * context: so the bytes needn't go by way of the host's copy. An error is the command's. Under the graph's lock. */
+ * context: so the bytes needn't go by way of the host's copy. One that can't have its spread memory any more leaves it.
+ * An error is the command's. Under the graph's lock. */
 cl_int tsl_spread_room_for(struct tsl_command *command, struct tsl_data *data);
 
 #endif

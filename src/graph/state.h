@@ -78,7 +78,7 @@ struct tsl_graph {
     } readiness;                       /* readiness.h */
     bool cuts_always;                  /* launches are cut even with one member (cut.h) */
     bool spreads;                      /* launches are cut by the rung `domain` before others, whatever that spreads */
-    atomic_uint n_spread;              /* objects that are spread (spread.h) */
+    atomic_uint n_spread;              /* objects that are spread, or leaving (spread.h) */
     atomic_uint_fast64_t objects_size; /* bytes of all root memory objects */
     struct tsl_checks *checks;         /* TESELA_CHECK=coherence and split (coherence.h), owned; NULL: off */
     bool checks_cuts;                  /* TESELA_CHECK=split (split_check.h) */

@@ -155,12 +155,12 @@ fault(forgotten_copy graph/plan_write.c
 fault(spread_for_own graph/driver_call.c
     [[    if (space != TSL_SPACE_SPREAD)
         return copy_mem(of, data, mem);]]
-    [[    if (space != TSL_SPACE_SPREAD && !(BROKEN && tsl_space_is_spread(data, port->index)))
+    [[    if (space != TSL_SPACE_SPREAD && !(BROKEN && tsl_space_has_part(data, port->index)))
         return copy_mem(of, data, mem);]]
     "what a member had of its own is sought in the spread memory")
-fault(spread_for_before graph/driver_call.c
-    [[&& op->number > data->spread->since;]]
-    [[&& (BROKEN || op->number > data->spread->since);]]
+fault(spread_for_before graph/spread.c
+    [[return number > atomic_load(&spread->since) && (]]
+    [[return (BROKEN || number > atomic_load(&spread->since)) && (]]
     "a launch that was planned before works on the spread memory")
 fault(dropped_range graph/footing.c
     [[        for (uint64_t i = 0; i < box->count[0]; i++) {]]

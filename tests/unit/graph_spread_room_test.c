@@ -28,7 +28,7 @@ static void begin_domain(unsigned n, uint64_t memory)
 
 static bool is_spread(struct tsl_buffer *buffer)
 {
-    return tsl_data_of(buffer)->spread != NULL;
+    return tsl_spread_is(tsl_data_of(buffer)->spread);
 }
 
 static void assert_on_all(unsigned n)
@@ -117,6 +117,58 @@ static void test_two_large_ones(void **state)
     assert_bytes(a, 2, SIZE - 3, 3);
     assert_bytes(b, 3, SIZE - 6, 9);
     assert_true(is_spread(a) && is_spread(b));
+}
+
+/* Two objects take turns in memory that holds one of them: each goes home, and is spread again for its next launch. */
+static void test_take_turns(void **state)
+{
+    (void)state;
+    begin_domain(4, MEMORY);
+    for (unsigned i = 0; i < 3; i++) {
+        launch(i ? UPDATE : FILL, a, NULL, 2);
+        assert_true(is_spread(a));
+        assert_false(is_spread(b));
+        assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+        launch(i ? UPDATE : FILL, b, NULL, 3);
+        assert_true(is_spread(b));
+        assert_false(is_spread(a));
+        assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    }
+    assert_bytes(a, 0, SIZE, 6);
+    assert_bytes(b, 0, SIZE, 9);
+    assert_int_equal(tsl_fake_violations(TSL_FAKE_N_FAULTS), 0);
+}
+
+/* A launch that was let in while its object was spread, and waits: meanwhile the object has gone home. */
+static void test_let_in_before(void **state)
+{
+    struct tsl_event *user;
+    struct tsl_queue *queue;
+    struct tsl_window window = {
+        .work_dim = 1, .global_size = {SIZE, 1, 1}, .local_size = {local_size, 1, 1}, .whole = true};
+    uint32_t value = 5;
+    struct tsl_kernel *kernel;
+
+    (void)state;
+    begin_domain(4, MEMORY);
+    launch(FILL, a, NULL, 2);
+    assert_true(is_spread(a));
+    assert_int_equal(tsl_queue_create(t.context, tsl_device_root(), 0, NULL, 0, &queue), CL_SUCCESS);
+    assert_int_equal(tsl_event_create_user(t.context, &user), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_create(t.program, names[UPDATE], &kernel), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &a), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof value, &value), CL_SUCCESS);
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_NDRANGE_KERNEL, .n_wait = 1, .wait = &user};
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
+    launch(FILL, b, NULL, 3);
+    assert_false(is_spread(a));
+    assert_int_equal(tsl_event_set_user(user, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    assert_bytes(a, 0, SIZE, 7);
+    assert_bytes(b, 0, SIZE, 3);
+    tsl_object_release(&kernel->object);
+    tsl_object_release(&user->object);
+    tsl_object_release(&queue->object);
 }
 
 /* The application's bytes, and those of a fill, go where the object is spread. */
@@ -208,6 +260,8 @@ int main(void)
         cmocka_unit_test_teardown(test_any_launch, end),
         cmocka_unit_test_teardown(test_small_ones_stay_whole, end),
         cmocka_unit_test_teardown(test_two_large_ones, end),
+        cmocka_unit_test_teardown(test_take_turns, end),
+        cmocka_unit_test_teardown(test_let_in_before, end),
         cmocka_unit_test_teardown(test_written_first, end),
         cmocka_unit_test_teardown(test_too_large, end),
         cmocka_unit_test_teardown(test_without_atomics, end),

@@ -175,7 +175,7 @@ static void assert_right(void)
 
 static bool is_spread(void)
 {
-    return tsl_data_of(buffer)->spread != NULL;
+    return tsl_spread_is(tsl_data_of(buffer)->spread);
 }
 
 /* ---- Tests ---- */
@@ -328,6 +328,163 @@ static void it_can_be_evicted(void **state)
     assert_right();
     for (unsigned i = 0; i < 6; i++)
         tsl_object_release(&others[i]->object);
+}
+
+/* Takes the room of a member for other objects. */
+static void fill_member(unsigned member, struct tsl_buffer **others, unsigned n)
+{
+    struct tsl_buffer *first = buffer;
+    tsl_members all = takers;
+    unsigned char saved[SIZE];
+
+    memcpy(saved, model, SIZE);
+    takers = 1u << member;
+    for (unsigned i = 0; i < n; i++) {
+        buffer = others[i] = timed_buffer(&t, SIZE);
+        launch("update", i + 1);
+    }
+    buffer = first;
+    takers = all;
+    memcpy(model, saved, SIZE);
+}
+
+static void assert_filled(struct tsl_buffer **others, unsigned n)
+{
+    struct tsl_buffer *first = buffer;
+    unsigned char saved[SIZE];
+
+    memcpy(saved, model, SIZE);
+    for (unsigned i = 0; i < n; i++) {
+        buffer = others[i];
+        memset(model, (int)i + 1, SIZE);
+        assert_right();
+        tsl_object_release(&others[i]->object);
+    }
+    buffer = first;
+    memcpy(model, saved, SIZE);
+}
+
+/* What went home is as if it had never been spread: one member works on a copy of its own, and it may be spread again.
+ */
+static void what_was_evicted_is_ordinary(void **state)
+{
+    struct tsl_buffer *others[3];
+
+    (void)state;
+    begin(2, 3 * SIZE);
+    launch("scatter", 5);
+    assert_true(is_spread());
+    fill_member(0, others, 3);
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    assert_false(is_spread());
+    assert_null(tsl_data_of(buffer)->spread->mems[0]);
+    takers = 2;
+    launch("update", 3);
+    assert_true(tsl_data_of(buffer)->residences[1].resident);
+    takers = 3;
+    launch("update", 4);
+    assert_false(is_spread());
+    assert_right();
+    assert_filled(others, 3);
+    launch("sparse", 6);
+    assert_true(is_spread());
+    launch("update", 1);
+    assert_right();
+}
+
+/* Nobody waits: each launch works on the memory for which it was planned, though the object has left it since, and come
+ * back, and left again. */
+static void it_leaves_and_comes_back_on_the_way(void **state)
+{
+    struct tsl_buffer *others[4][3];
+
+    (void)state;
+    begin(2, 3 * SIZE);
+    for (unsigned i = 0; i < 4; i++) {
+        launch("sparse", i);
+        launch("update", 2);
+        fill_member(i % 2, others[i], 3);
+        if (i == 1)
+            launch("update", 5);
+    }
+    launch("sparse", 9);
+    assert_right();
+    for (unsigned i = 0; i < 4; i++)
+        assert_filled(others[i], 3);
+}
+
+/* What could not go home is there alone, so the object stays spread. */
+static void what_can_not_go_home_stays(void **state)
+{
+    struct tsl_buffer *others[3];
+
+    (void)state;
+    begin(2, 3 * SIZE);
+    launch("scatter", 5);
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    fill_member(0, others, 2);
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    tsl_fake_fail_work(0, TSL_FAKE_COPY, 1, CL_OUT_OF_RESOURCES);
+    fill_member(0, others + 2, 1);
+    tsl_queue_finish(t.queue);
+    assert_true(is_spread());
+    assert_right();
+    launch("sparse", 2);
+    assert_right();
+    for (unsigned i = 0; i < 3; i++)
+        tsl_object_release(&others[i]->object);
+}
+
+/* Others have taken a member's memory, so the launch that would spread the object fails, as any does whose member has
+ * no room; later ones find it ordinary. */
+static void others_take_the_room_of_a_part(void **state)
+{
+    struct tsl_fake_member member = {.item_ns = 1000, .gates = true, .side_by_side = true, .domain = 1};
+    struct tsl_mem *taken;
+
+    (void)state;
+    member.memory_size = 2 * SIZE;
+    member.told_size = 1 << 30;
+    begin_with((struct tsl_fake_member[]){member, member}, 2);
+    launch("update", 3);
+    assert_right();
+    struct tsl_member *second = t.context->graph->ports[1].member;
+    assert_int_equal(second->driver->mem_alloc(second, SIZE, 0, NULL, &taken), CL_SUCCESS);
+    struct tsl_kernel *kernel = make_kernel("sparse", 1);
+    launch_on(kernel, 3);
+    tsl_object_release(&kernel->object);
+    tsl_queue_finish(t.queue);
+    takers = 1;
+    launch("update", 2);
+    assert_false(is_spread());
+    assert_right();
+    second->driver->mem_free(taken);
+    takers = 3;
+    launch("sparse", 2);
+    assert_right();
+}
+
+/* A member is lost, and with it a part of the memory; the bytes are on the host, too. */
+static void a_member_of_it_is_lost(void **state)
+{
+    struct tsl_enqueue e = {.type = CL_COMMAND_MIGRATE_MEM_OBJECTS};
+
+    (void)state;
+    begin(2, 0);
+    launch("scatter", 3);
+    e.queue = t.queue;
+    assert_int_equal(tsl_enqueue_migrate(&e, 1, &buffer, CL_MIGRATE_MEM_OBJECT_HOST), CL_SUCCESS);
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    assert_true(is_spread());
+    tsl_fake_lose(1, 0);
+    struct tsl_kernel *kernel = make_kernel("update", 0);
+    launch_on(kernel, 2);
+    tsl_object_release(&kernel->object);
+    assert_true(tsl_queue_finish(t.queue) < 0);
+    takers = 1;
+    launch("update", 2);
+    assert_false(is_spread());
+    assert_right();
 }
 
 /* A member with less memory gets less of each object: launches whose objects the other one could hold must have room.
@@ -497,6 +654,11 @@ int main(void)
         test(parts_come_along),
         test(arguments_are_bound_anew),
         test(it_can_be_evicted),
+        test(what_was_evicted_is_ordinary),
+        test(it_leaves_and_comes_back_on_the_way),
+        test(what_can_not_go_home_stays),
+        test(others_take_the_room_of_a_part),
+        test(a_member_of_it_is_lost),
         test(parts_go_by_memory),
         test(room_is_made_where_it_lacks),
         test(atomics_are_done_by_all),
