@@ -61,9 +61,15 @@ static void update_body(const struct tsl_fake_run *run)
         ((unsigned char *)run->args[0].ptr)[i] += (unsigned char)value;
 }
 
+/* Reads alone. */
+static void look_body(const struct tsl_fake_run *run)
+{
+    ran_on |= 1u << run->member;
+}
+
 static void name_kernels(void)
 {
-    static struct bed scatter, update, count, turns;
+    static struct bed scatter, update, count, turns, look;
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
     const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0};
 
@@ -88,6 +94,10 @@ static void name_kernels(void)
                bed_two(&turns, TSL_NODE_ADD, bed_leaf(&turns, TSL_NODE_GLOBAL_ID, 0), bed_constant(&turns, 64, 1)));
     tsl_fake_kernel("turns", update_body, 2, kinds, roles);
     tsl_fake_kernel_traits("turns", &(struct tsl_fake_traits){.footprint = &turns.footprint});
+    bed_begin(&look, 2);
+    bed_access(&look, 0, TSL_ACCESS_READ, 1, bed_leaf(&look, TSL_NODE_GLOBAL_ID, 0));
+    tsl_fake_kernel("look", look_body, 2, kinds, (const unsigned[]){TSL_MAY_READ, 0});
+    tsl_fake_kernel_traits("look", &(struct tsl_fake_traits){.footprint = &look.footprint});
     tsl_fake_kernel("count", update_body, 2, kinds, roles);
     tsl_fake_kernel_traits("count", &(struct tsl_fake_traits){.footprint = &count.footprint});
 }
@@ -103,7 +113,9 @@ static void begin_with(const struct tsl_fake_member *machine, unsigned n)
 {
     name_kernels();
     timed_begin(&t, machine, n,
-                "kernel scatter a,s\nkernel sparse a,s\nkernel update a,s\nkernel count a,s\nkernel turns a,s\n", 0);
+                "kernel scatter a,s\nkernel sparse a,s\nkernel update a,s\nkernel count a,s\nkernel turns a,s\n"
+                "kernel look a,s\n",
+                0);
     buffer = timed_buffer(&t, SIZE);
     memset(model, 0, sizeof model);
     ran_on = 0;
@@ -413,6 +425,31 @@ static void it_leaves_and_comes_back_on_the_way(void **state)
         assert_filled(others[i], 3);
 }
 
+/* While its eviction waits for a launch that reads it, the object is ordinary for the next ones. */
+static void what_is_leaving_is_ordinary(void **state)
+{
+    struct tsl_enqueue e = {.type = CL_COMMAND_MIGRATE_MEM_OBJECTS};
+    struct tsl_buffer *others[3];
+
+    (void)state;
+    begin(2, 3 * SIZE);
+    launch("scatter", 5);
+    e.queue = t.queue;
+    assert_int_equal(tsl_enqueue_migrate(&e, 1, &buffer, CL_MIGRATE_MEM_OBJECT_HOST), CL_SUCCESS);
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    assert_true(is_spread());
+    struct tsl_kernel *kernel = make_kernel("look", 0);
+    launch_on(kernel, 3);
+    tsl_object_release(&kernel->object);
+    fill_member(0, others, 3);
+    assert_false(is_spread());
+    takers = 2;
+    launch("update", 3);
+    assert_right();
+    for (unsigned i = 0; i < 3; i++)
+        tsl_object_release(&others[i]->object);
+}
+
 /* What could not go home is there alone, so the object stays spread. */
 static void what_can_not_go_home_stays(void **state)
 {
@@ -656,6 +693,7 @@ int main(void)
         test(it_can_be_evicted),
         test(what_was_evicted_is_ordinary),
         test(it_leaves_and_comes_back_on_the_way),
+        test(what_is_leaving_is_ordinary),
         test(what_can_not_go_home_stays),
         test(others_take_the_room_of_a_part),
         test(a_member_of_it_is_lost),
