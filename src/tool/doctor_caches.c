@@ -134,6 +134,7 @@ static void check_own_cache(struct tsl_findings *f)
 {
     const struct tsl_settings *settings = tsl_settings();
     char parent[PATH_MAX], kernels[PATH_MAX];
+    bool foreign;
 
     if (settings->cache_off)
         tsl_finding_hint(f, "Unset it",
@@ -145,7 +146,8 @@ static void check_own_cache(struct tsl_findings *f)
         return;
     snprintf(parent, sizeof parent, "%s", settings->cache);
     existing_parent(parent);
-    if (!can_write(parent) && !is_foreign(settings->cache))
+    foreign = is_foreign(settings->cache);
+    if (!can_write(parent) && !foreign)
         tsl_finding_problem(f, "Name a folder that can be written with TESELA_CACHE",
                             "the cache %s can't be written (%s: %s), so kernels are compiled anew each time",
                             settings->cache, parent, strerror(errno));
@@ -157,11 +159,11 @@ static void check_own_cache(struct tsl_findings *f)
     check_owners(f, "the cache of kernels", settings->cache);
 }
 
-/* ~/.cache/NAME, or what the variable names. */
+/* The folder that the variable names, or ~/.cache/NAME. */
 static void check_other_cache(struct tsl_findings *f, const char *name, const char *variable)
 {
-    const char *set = variable ? getenv(variable) : NULL, *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char path[PATH_MAX], what[64];
+    const char *set = getenv(variable), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char path[PATH_MAX], what[64], remedy[96];
 
     if (set && set[0])
         snprintf(path, sizeof path, "%s", set);
@@ -172,9 +174,9 @@ static void check_other_cache(struct tsl_findings *f, const char *name, const ch
     else
         return;
     snprintf(what, sizeof what, "the cache of %s", name);
+    snprintf(remedy, sizeof remedy, "Make it this user's own, delete it, or name another folder with %s", variable);
     if (access(path, F_OK) == 0 && access(path, W_OK | X_OK) != 0)
-        tsl_finding_problem(f, "Make it this user's own, or delete it", "%s, %s, can't be written (%s)", what, path,
-                            strerror(errno));
+        tsl_finding_problem(f, remedy, "%s, %s, can't be written (%s)", what, path, strerror(errno));
     check_owners(f, what, path);
 }
 

@@ -114,6 +114,8 @@ static const char *remedy_of(const char *problem)
                "(--gpus all)";
     if (strstr(problem, "cannot open shared object") || strstr(problem, "No such file"))
         return "Install the package that has the library, or remove the .icd file";
+    if (strstr(problem, "has no .icd file"))
+        return "Install the OpenCL of a device's vendor, or name the folder of its .icd file with TESELA_VENDORS";
     if (strstr(problem, "undefined symbol") || strstr(problem, "version `"))
         return "The library doesn't fit others of the system: install it again in a version that does";
     return "`tesela run -l opencl:debug -- clinfo' tells more";

@@ -6,18 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *tsl_scratch_make(const char *command)
+/* A new folder below that one (heap); NULL with errno set. */
+static char *make_below(const char *folder)
 {
-    const char *folder = getenv("TMPDIR");
     char *path = NULL;
+    int error;
 
-    if (asprintf(&path, "%s/tesela-XXXXXX", folder && folder[0] ? folder : "/tmp") < 0)
+    if (asprintf(&path, "%s/tesela-XXXXXX", folder) < 0)
         return NULL;
     if (mkdtemp(path))
         return path;
-    fprintf(stderr, "%s: %s can't be made (%s); TMPDIR names another place\n", command, path, strerror(errno));
+    error = errno;
     free(path);
+    errno = error;
     return NULL;
+}
+
+/* Containers with a read-only root have a /dev/shm that can be written, but often no other place. */
+char *tsl_scratch_make(const char *command)
+{
+    const char *set = getenv("TMPDIR"), *first = set && set[0] ? set : "/tmp";
+    const char *const places[] = {first, "/tmp", "/var/tmp", "/dev/shm"};
+    char *path = NULL;
+    int error = 0;
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !path; i++) {
+        path = make_below(places[i]);
+        if (!path && i == 0)
+            error = errno;
+    }
+    if (!path)
+        fprintf(stderr, "%s: no temporary folder can be made in %s (%s); TMPDIR names another place\n", command, first,
+                strerror(error));
+    return path;
 }
 
 static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *place)

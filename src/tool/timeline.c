@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cjson/cJSON.h>
 
@@ -300,6 +301,20 @@ static void read_lines(struct reader *r, FILE *file)
     free(line);
 }
 
+/* NULL with errno set. A folder can be opened, too, and would read as an empty file. */
+static FILE *open_file(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    struct stat about;
+
+    if (file && fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode)) {
+        fclose(file);
+        errno = EISDIR;
+        return NULL;
+    }
+    return file;
+}
+
 /* Does it begin as a timeline of ours does: a bracket alone in its line, and the process's name? */
 static bool has_head(FILE *file)
 {
@@ -366,7 +381,7 @@ static bool read_file(struct reader *r, FILE *file)
 bool tsl_timeline_read(struct tsl_timeline *timeline, const char *path, char **why)
 {
     struct reader reader = {.out = timeline};
-    FILE *file = fopen(path, "re");
+    FILE *file = open_file(path);
     bool known, read;
 
     *timeline = (struct tsl_timeline){.lanes = NULL};

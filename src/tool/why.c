@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EXIT_NOTHING = 1 };
 
@@ -95,6 +96,18 @@ static int conclude(const char *kernel, const struct found *found)
 
 /* ---- A program --------------------------------------------------------------------------------------------------- */
 
+/* A word alone may have been meant as a timeline. */
+static void say_unstarted(const char *word, int error)
+{
+    if (access(word, F_OK) != 0)
+        fprintf(stderr, "tesela info: there is neither a timeline nor a program %s\n", word);
+    else
+        fprintf(stderr,
+                "tesela info: %s is no timeline of Tesela's (`tesela run --trace FILE -- PROGRAM' writes one), and "
+                "can't be run as a program: %s\n",
+                word, strerror(error == ENOENT ? ENOEXEC : error));
+}
+
 /* False, with a sentence, if the program could not be run. always: on the built-in CPU, for whose kernels all is known
  * that can be, with each launch cut where that is legal. */
 static bool run_program(const char *scratch, const char *icd_folder, char **words, bool always)
@@ -111,7 +124,9 @@ static bool run_program(const char *scratch, const char *icd_folder, char **word
     snprintf(err, sizeof err, "%s/err", scratch);
     result = tsl_child_run(&child);
     tsl_child_say(&result, &child, how, sizeof how);
-    if (how[0])
+    if (result.end == TSL_CHILD_UNSTARTED && !words[1])
+        say_unstarted(words[0], result.number);
+    else if (how[0])
         fprintf(stderr, "tesela info: %s %s\n", words[0], how);
     return result.end != TSL_CHILD_UNSTARTED;
 }
