@@ -73,6 +73,13 @@ if(NOT TESELA_STATIC)
 endif()
 add_library(tesela_kc_front OBJECT ${kc_front_sources})
 set_target_properties(tesela_kc_front PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+# Reading Clang's and LLVM's headers takes most of the time of these files, so they are compiled in few units: one reads
+# Clang's. Names that are a file's own must differ within a unit.
+set_target_properties(tesela_kc_front PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+foreach(source IN LISTS kc_front_sources)
+    string(REGEX MATCH "/src/compiler/(front|analysis)/" folder "${source}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "unit_${CMAKE_MATCH_1}")
+endforeach()
 target_include_directories(tesela_kc_front PRIVATE src)
 target_include_directories(tesela_kc_front SYSTEM PRIVATE ${LLVM_INCLUDES})
 target_compile_definitions(tesela_kc_front PRIVATE _GNU_SOURCE TESELA_VERSION="${PROJECT_VERSION}")

@@ -49,6 +49,11 @@ if(CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT TESELA_SANITIZE AND NOT CMAKE_BUILD_
     target_link_options(tesela_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TESELA_WHOLE>>>:-fno-lto>)
 endif()
 
+# Who builds no tests wants to use Tesela: lines and functions' names do for back-traces, and take a third of the time less.
+if(NOT TESELA_TESTS)
+    target_compile_options(tesela_flags INTERFACE $<$<CONFIG:RelWithDebInfo>:-g1>)
+endif()
+
 # The compiler's own archiver finds the names in objects that hold no ordinary code.
 if(TESELA_WHOLE_PROGRAM AND NOT TESELA_TESTS AND CMAKE_C_COMPILER_AR AND CMAKE_C_COMPILER_RANLIB)
     set(CMAKE_AR ${CMAKE_C_COMPILER_AR})

@@ -9,12 +9,7 @@ namespace
 {
 
 constexpr size_t most_terms = 24;
-constexpr unsigned deepest = 60;
-
-int64_t wrapped(uint64_t value, unsigned bits)
-{
-    return (int64_t)(value << (64 - bits)) >> (64 - bits);
-}
+constexpr unsigned deepest_form = 60;
 
 void add_term(Form &form, uint32_t term, int64_t factor)
 {
@@ -98,14 +93,14 @@ const Form &Forms::form_of(uint32_t node)
     depth++;
     if (n.op == TSL_NODE_CONSTANT)
         form.constant = n.value;
-    else if ((n.op == TSL_NODE_ADD || n.op == TSL_NODE_SUB) && n.bits > 1 && depth < deepest) {
+    else if ((n.op == TSL_NODE_ADD || n.op == TSL_NODE_SUB) && n.bits > 1 && depth < deepest_form) {
         form = form_of(n.a);
         add_form(form, form_of(n.b), n.op == TSL_NODE_ADD ? 1 : -1);
-    } else if (n.op == TSL_NODE_MUL && n.bits > 1 && depth < deepest &&
+    } else if (n.op == TSL_NODE_MUL && n.bits > 1 && depth < deepest_form &&
                (form_of(n.a).terms.size() + 1) * (form_of(n.b).terms.size() + 1) <= most_terms)
         form = product(form_of(n.a), form_of(n.b));
     else {
-        uint32_t term = depth < deepest ? inside(node) : node;
+        uint32_t term = depth < deepest_form ? inside(node) : node;
 
         /* What was cut or extended may have become simpler. */
         if (term != node && nodes[term].op != n.op)

@@ -10,15 +10,15 @@ unsigned legal_bits(unsigned bits)
     return bits <= 1 ? 1 : bits <= 8 ? 8 : bits <= 16 ? 16 : bits <= 32 ? 32 : bits <= 64 ? 64 : 0;
 }
 
-namespace
-{
-
 int64_t wrapped(uint64_t value, unsigned bits)
 {
     unsigned shift = 64 - bits;
 
     return (int64_t)(value << shift) >> shift;
 }
+
+namespace
+{
 
 uint64_t unsigned_of(int64_t value, unsigned bits)
 {

@@ -29,6 +29,9 @@ constexpr uint32_t most_loops = 64;
 /* The narrowest of the format's widths that holds so many bits; 0: none does. */
 unsigned legal_bits(unsigned bits);
 
+/* A number's lowest bits, with the sign that their highest one says; bits is 1 to 64. */
+int64_t wrapped(uint64_t value, unsigned bits);
+
 class Nodes
 {
   public:

@@ -14,7 +14,7 @@ namespace kc
 namespace
 {
 
-constexpr unsigned deepest = 400;
+constexpr unsigned deepest_value = 400;
 
 } // namespace
 
@@ -82,7 +82,7 @@ uint32_t Accesses::of(llvm::Value *value)
     auto *at = llvm::dyn_cast<llvm::Instruction>(value);
     if (!at || !value->getType()->isIntegerTy())
         return not_known(value, "it is made of no integers");
-    if (depth > deepest)
+    if (depth > deepest_value)
         return not_known(value, "it takes too many steps to compute");
     values[key] = not_known(value, "it depends on itself"); /* until it is known */
     depth++;
