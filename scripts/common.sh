@@ -123,7 +123,7 @@ progress() {
 how_far() {
     local n m
     n=$(grep -oE '^\[ *[0-9]+(%|/[0-9]+)' "$1" | tail -n 1 | tr -d '[ ' || true)
-    m=$(sed -n 's/.* \([0-9]\+\) newly installed.*/\1/p' "$1" | tail -n 1)
+    m=$(awk '/ newly installed/ { print $1 + $3 }' "$1" | tail -n 1) # "2 upgraded, 137 newly installed, …"
     if [ -n "$m" ]; then
         n="$(grep -c '^Setting up ' "$1") of $m packages, $(grep -c '^Unpacking ' "$1") unpacked, $(grep -c '^Get:' "$1") fetched"
     fi
