@@ -4,6 +4,7 @@
 #include "tool/tool.h"
 
 #include <argp.h>
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -166,6 +167,31 @@ static bool add_layer(const char *folder)
     return done;
 }
 
+static int is_icd(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return length > 4 && strcmp(entry->d_name + length - 4, ".icd") == 0;
+}
+
+/* Khronos' loader takes a layer all the same, so it is not an error. */
+static void warn_without_vendors(void)
+{
+    const char *set = getenv("OCL_ICD_VENDORS"), *folder = set && set[0] ? set : TSL_VENDORS_DEFAULT;
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_icd, NULL);
+
+    if (n == 0 || (n < 0 && errno != ENOTDIR)) /* It may name a file. */
+        fprintf(stderr,
+                "tesela run: there is no .icd file in %s, and Debian's loader opens layers only where it finds a "
+                "platform: if the program sees none, run it without --layer\n",
+                folder);
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    if (n >= 0)
+        free(entries);
+}
+
 static int start(char **program)
 {
     int error;
@@ -200,6 +226,8 @@ int tsl_tool_run(int argc, char **argv)
     free(folder);
     if (!pointed)
         return EXIT_OURS;
+    if (arguments.layer && !getenv("OCL_ICD_FILENAMES"))
+        warn_without_vendors();
     if (arguments.nodes && !tsl_tool_nodes_start(arguments.nodes))
         return EXIT_OURS;
     return start(arguments.program);
