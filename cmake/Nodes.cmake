@@ -20,6 +20,11 @@ function(tesela_add_nodes suffix mpi)
     add_dependencies(tesela tesela_head${suffix} tesela_node${suffix})
 endfunction()
 
+option(TESELA_NODES "Build the programs for members on other machines, if MPI is there" ON)
+if(NOT TESELA_NODES)
+    return()
+endif()
+
 # CMake's own search finds one MPI, Open MPI where Debian has both. The tool starts jobs with that MPI's own program.
 find_package(MPI COMPONENTS C QUIET)
 if(MPI_C_FOUND)
