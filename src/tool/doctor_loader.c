@@ -112,16 +112,25 @@ static const char *remedy_of(const char *problem)
         return "Nothing, if there is no NVIDIA GPU; else install NVIDIA's driver, or give the container its libraries "
                "and devices "
                "(--gpus all)";
+    if (strstr(problem, "the folder of vendors"))
+        return "Nothing, if Tesela's own drivers do; else install the OpenCL of a device's vendor, or name the folder "
+               "of "
+               "its .icd file with TESELA_VENDORS";
     if (strstr(problem, "cannot open shared object") || strstr(problem, "No such file"))
         return "Install the package that has the library, or remove the .icd file";
-    if (strstr(problem, "has no .icd file"))
-        return "Install the OpenCL of a device's vendor, or name the folder of its .icd file with TESELA_VENDORS";
     if (strstr(problem, "undefined symbol") || strstr(problem, "version `"))
         return "The library doesn't fit others of the system: install it again in a version that does";
     return "`tesela run -l opencl:debug -- clinfo' tells more";
 }
 
-/* No NVIDIA driver is no problem where there is no NVIDIA GPU: doctor_devices.c looks for that. */
+/* No NVIDIA driver is no problem where there is no NVIDIA GPU: doctor_devices.c looks for that. Nor is it one that no
+ * vendor's OpenCL is installed, where nobody asked for it. */
+static bool is_hint(const char *sentence)
+{
+    return strstr(sentence, "there is no libcuda") ||
+           (!variable("TESELA_VENDORS") && strstr(sentence, "the folder of vendors"));
+}
+
 static void tell_problems(struct tsl_findings *f, const cJSON *info)
 {
     const cJSON *item;
@@ -130,7 +139,7 @@ static void tell_problems(struct tsl_findings *f, const cJSON *info)
     {
         const char *sentence = cJSON_GetStringValue(item);
 
-        if (sentence && strstr(sentence, "there is no libcuda"))
+        if (sentence && is_hint(sentence))
             tsl_finding_hint(f, remedy_of(sentence), "%s", sentence);
         else if (sentence)
             tsl_finding_problem(f, remedy_of(sentence), "%s", sentence);
