@@ -214,8 +214,8 @@ float OVERLOADABLE cbrt(float x)
     return size > 0 && size < INFINITY ? copysign(small ? root * 0x1p-16f : root, x) : x;
 }
 
-/* Root and quotient may be wrong, by some ulps in rsqrt and by far more in the other two (compiler/builtins/builtins.c):
- * so the compiler may use an estimate (compiler/cpu/estimated_roots.h). */
+/* Root and quotient may be wrong, by some ulps, and by far more in half_rsqrt (compiler/builtins/builtins.c): so the
+ * compiler may use an estimate (compiler/cpu/estimated_roots.h). */
 #define RSQRT(NAME)                     \
     float OVERLOADABLE NAME(float x)    \
     {                                   \
