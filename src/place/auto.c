@@ -325,14 +325,15 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
     tsl_parts_book_whole(placer, ask, placement->member);
 }
 
-/* When a launch could have ended on the other members at the earliest, from now, where all of these are so slow that
- * they are no help; 0: one isn't. */
+/* When a launch, whose data its member alone has, could have ended on the others at the earliest, from now, where all
+ * of these are so slow that they are no help, or would take longer to give the results back than it takes here; 0: one
+ * is a help. */
 static double elsewhere_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, double ns)
 {
     double least_ns = INFINITY;
 
     for (unsigned i = 0; i < placer->n; i++) {
-        if (i == member || !tsl_candidate_of(ask, i)->eligible)
+        if (i == member || !tsl_candidate_of(ask, i)->eligible || ns <= tsl_pays_latency_ns(placer, 1))
             continue;
         struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[i], tsl_kernel_known_as(ask, i), ask->size);
         double its_ns = guess.n_samples ? guess.ns : ns * tsl_estimate_fear(placer, member, i);

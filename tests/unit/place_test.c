@@ -466,6 +466,33 @@ static void test_results_are_needed_at_home(void **state)
     assert_int_equal(chosen_beside(4e5, 1e4), 1);
 }
 
+/* Member 0 alone has the data, and is busy for 0.4 ms; member 1 takes twice as long. */
+static void test_small_launches_stay_with_their_data(void **state)
+{
+    (void)state;
+    for (unsigned small = 0; small < 2; small++) {
+        struct tsl_placer *placer = make(TSL_POLICY_AUTO, (double[]){1, 1, 1, 1}, NULL, 0);
+        struct tsl_ask question = {.candidates = all, .kernel = 2, .size = 1024, .now_ns = now_ns};
+        double ns = small ? 5e3 : 1e5;
+        struct tsl_placement busy, placement;
+
+        for (unsigned k = 0; k < 8; k++) {
+            tsl_model_ran(placer->model, placer->kind[0], 1, 1024, 4e5);
+            tsl_model_ran(placer->model, placer->kind[0], 2, 1024, ns);
+            tsl_model_ran(placer->model, placer->kind[1], 2, 1024, 2 * ns);
+        }
+        only(0);
+        busy = ask(placer, 1, 1024);
+        all[1] = (struct tsl_candidate){.eligible = true, .move_ns = 1e4};
+        assert_int_equal(tsl_placer_stay(placer, &question, 0, &placement), small);
+        assert_true(!small || (placement.member == 0 && !placement.watch));
+        if (small)
+            done(placer, &placement, 2, 1024, (uint64_t)ns);
+        done(placer, &busy, 1, 1024, 400000);
+        tsl_placer_destroy(placer);
+    }
+}
+
 /* A member that is far better than its speed said is found, and then gets the work. */
 static void test_auto_finds_the_best(void **state)
 {
@@ -621,6 +648,7 @@ int main(void)
         cmocka_unit_test(test_auto_does_no_harm),
         cmocka_unit_test(test_auto_pays_off),
         cmocka_unit_test(test_tries_pay_for_moves),
+        cmocka_unit_test(test_small_launches_stay_with_their_data),
         cmocka_unit_test(test_results_are_needed_at_home),
         cmocka_unit_test(test_auto_finds_the_best),
         cmocka_unit_test(test_load),

@@ -35,8 +35,9 @@ static uint group_item(void)
     DO(int, min, min, INT_MAX)                                                                            \
     DO(int, max, max, INT_MIN)                                                                            \
     DO(uint, add, add, 0)                                                                                 \
-    DO(uint, min, min, UINT_MAX) DO(uint, max, max, 0) DO(long, add, add, 0) DO(long, min, min, LONG_MAX) \
-        DO(long, max, max, LONG_MIN) DO(ulong, add, add, 0) DO(ulong, min, min, ULONG_MAX) DO(ulong, max, max, 0)
+    DO(uint, min, min, UINT_MAX)                                                                          \
+    DO(uint, max, max, 0) DO(long, add, add, 0) DO(long, min, min, LONG_MAX) DO(long, max, max, LONG_MIN) \
+        DO(ulong, add, add, 0) DO(ulong, min, min, ULONG_MAX) DO(ulong, max, max, 0)
 #define EACH_REAL_COLLECTIVE(DO)    \
     DO(float, add, add, 0)          \
     DO(float, fmin, min, INFINITY)  \
