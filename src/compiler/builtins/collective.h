@@ -30,19 +30,16 @@ static uint group_item(void)
 #define OP_fmax(A, B) fmax(A, B)
 
 /* DO(T, operation, its name in the language, the value that changes nothing) */
-#define EACH_WHOLE_COLLECTIVE(DO)                                                                         \
-    DO(int, add, add, 0)                                                                                  \
-    DO(int, min, min, INT_MAX)                                                                            \
-    DO(int, max, max, INT_MIN)                                                                            \
-    DO(uint, add, add, 0)                                                                                 \
-    DO(uint, min, min, UINT_MAX)                                                                          \
-    DO(uint, max, max, 0) DO(long, add, add, 0) DO(long, min, min, LONG_MAX) DO(long, max, max, LONG_MIN) \
-        DO(ulong, add, add, 0) DO(ulong, min, min, ULONG_MAX) DO(ulong, max, max, 0)
-#define EACH_REAL_COLLECTIVE(DO)    \
-    DO(float, add, add, 0)          \
-    DO(float, fmin, min, INFINITY)  \
-    DO(float, fmax, max, -INFINITY) \
+/* clang-format off */
+#define EACH_WHOLE_COLLECTIVE(DO)                                                   \
+    DO(int, add, add, 0) DO(int, min, min, INT_MAX) DO(int, max, max, INT_MIN)      \
+    DO(uint, add, add, 0) DO(uint, min, min, UINT_MAX) DO(uint, max, max, 0)        \
+    DO(long, add, add, 0) DO(long, min, min, LONG_MAX) DO(long, max, max, LONG_MIN) \
+    DO(ulong, add, add, 0) DO(ulong, min, min, ULONG_MAX) DO(ulong, max, max, 0)
+#define EACH_REAL_COLLECTIVE(DO)                                                          \
+    DO(float, add, add, 0) DO(float, fmin, min, INFINITY) DO(float, fmax, max, -INFINITY) \
     DO(double, add, add, 0) DO(double, fmin, min, INFINITY) DO(double, fmax, max, -INFINITY)
+/* clang-format on */
 #define EACH_COLLECTIVE(DO) EACH_WHOLE_COLLECTIVE(DO) EACH_REAL_COLLECTIVE(DO)
 
 /* The language's functions, of T reduce_T_OP(T) and T scan_T_OP(T, exclusive). */
