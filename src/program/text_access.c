@@ -201,14 +201,17 @@ static bool is_about(const struct tsl_kernel_facts *answer, const struct tsl_ker
     return true;
 }
 
-/* A vendor may not tell them of a binary (PoCL), though it was made of this very text. */
+/* A vendor may tell none of a binary's (PoCL), though it was made of this very text. */
 static void take_kinds(const struct tsl_kernel_facts *answer, struct tsl_kernel_facts *facts)
 {
-    for (cl_uint i = 0; i < facts->n_args && facts->n_args == answer->n_args; i++) {
+    if (facts->n_args != answer->n_args)
+        return;
+    for (cl_uint i = 0; i < facts->n_args; i++)
+        if (facts->args[i].kind != TSL_FACT_UNKNOWN)
+            return;
+    for (cl_uint i = 0; i < facts->n_args; i++) {
         struct tsl_arg_fact *arg = &facts->args[i];
 
-        if (arg->kind != TSL_FACT_UNKNOWN)
-            continue;
         arg->kind = answer->args[i].kind;
         arg->size = answer->args[i].size;
         if (arg->kind == TSL_FACT_CONSTANT)

@@ -39,8 +39,8 @@ bool tsl_text_access_has_no_variables(const struct tsl_text_access *access, bool
  * a wait with success. */
 bool tsl_text_access_stands_alone(const struct tsl_text_access *access);
 
-/* Narrows the facts of a kernel's arguments if its signature, as far as the member tells it, is the one that the answer
- * is about: takes kinds that aren't known; marks buffers that
+/* Narrows the facts of a kernel's arguments if its signature is the one that the answer is about, or the member tells
+ * nothing but how many they are, in which case their kinds are taken from the answer: marks buffers that
  * are only read, and those that are written; gives the kernel a footprint if it has none; and tells whether it asks for
  * anything of the whole launch. access: NULL, or an
  * answer that tsl_text_access_wait waited for with success. True: an argument was narrowed. */

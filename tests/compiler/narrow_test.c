@@ -57,6 +57,29 @@ static void the_answer_narrows(void **state)
     tsl_text_access_unref(access);
 }
 
+/* A vendor tells no kinds of a binary that it made of the text. */
+static void kinds_come_from_the_text(void **state)
+{
+    struct tsl_text_access *access = ask(source, "");
+    struct signature s;
+
+    (void)state;
+    sign(&s);
+    for (unsigned i = 0; i < 4; i++)
+        s.args[i] = (struct tsl_arg_fact){.kind = TSL_FACT_UNKNOWN, .may = RW};
+    assert_true(tsl_text_access_narrow(access, &s.facts));
+    assert_int_equal(s.args[0].kind, TSL_FACT_GLOBAL);
+    assert_int_equal(s.args[0].may, TSL_MAY_READ);
+    assert_int_equal(s.args[1].kind, TSL_FACT_GLOBAL);
+    assert_int_equal(s.args[1].may, RW);
+    assert_int_equal(s.args[2].kind, TSL_FACT_VALUE);
+    assert_int_equal(s.args[3].kind, TSL_FACT_LOCAL);
+    s.facts.n_args = 3;
+    s.args[0].kind = s.args[1].kind = s.args[2].kind = TSL_FACT_UNKNOWN;
+    assert_false(tsl_text_access_narrow(access, &s.facts));
+    tsl_text_access_unref(access);
+}
+
 /* Each of these changes makes it another kernel, or one that may be. */
 static void of_name(struct signature *s)
 {
@@ -214,11 +237,9 @@ static int set_up(void **state)
 int main(int n, char **args)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_answer_narrows),
-        cmocka_unit_test(another_kernel_is_left_alone),
-        cmocka_unit_test(nothing_known_changes_nothing),
-        cmocka_unit_test(no_compiler_is_no_error),
-        cmocka_unit_test(patience_ends),
+        cmocka_unit_test(the_answer_narrows),           cmocka_unit_test(kinds_come_from_the_text),
+        cmocka_unit_test(another_kernel_is_left_alone), cmocka_unit_test(nothing_known_changes_nothing),
+        cmocka_unit_test(no_compiler_is_no_error),      cmocka_unit_test(patience_ends),
     };
 
     if (n > 1 && strcmp(args[1], "--serve") == 0)
