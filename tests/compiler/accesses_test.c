@@ -1253,6 +1253,15 @@ static void flags_tell_what_else_is_done(void **state)
          "  for (int i = 0; i < m; i++) { int at = find(i * 77, n, t); if (at >= 0 && atomic_inc(&seen[at]) == 0)\n"
          "    { int k = atomic_inc(a); if (k >= 64) { atomic_dec(a); continue; } out[k] = i; } } }",
          0},
+        /* How often a loop within it ran decides about its end. */
+        {"kernel void f(global atomic_uint *a, global uint *out, uint n) { uint bits; do {\n"
+         "  uint v = atomic_load_explicit(a, memory_order_relaxed, memory_scope_device); bits = 0;\n"
+         "  do { v &= v - 1; bits++; } while (v); } while (bits != n); out[get_global_id(0)] = 1; }",
+         TSL_FOOTPRINT_SPINS},
+        {"kernel void f(global uint *a, global uint *out, uint n) { uint bits; do { uint v = atomic_or(a, 0); bits = "
+         "0;\n"
+         "  do { v &= v - 1; bits++; } while (v); } while (bits != n); out[get_global_id(0)] = 1; }",
+         TSL_FOOTPRINT_SPINS},
         /* What others say is handed on in local memory. */
         {"kernel void f(global int *a, global int *out, local int *l) { for (;;) {\n"
          "  if (get_local_id(0) == 0) l[0] = atomic_add(a, 0); barrier(CLK_LOCAL_MEM_FENCE); if (l[0]) break;\n"

@@ -140,8 +140,8 @@ bool Accesses::hears(llvm::Loop &loop)
     return stores && hears;
 }
 
-/* Is it the only end of a loop within this one? Then it decides how often that one runs, and nothing about what comes
- * next. */
+/* Is it the only end of a loop within this one? Then it decides how often that one runs, and so about what that one
+ * computes, but not which way control goes next. */
 bool Accesses::is_only_way_out(llvm::BasicBlock *block, llvm::Loop &loop)
 {
     for (llvm::Loop *inner = loops.getLoopFor(block); inner != &loop; inner = inner->getParentLoop())
@@ -150,12 +150,14 @@ bool Accesses::is_only_way_out(llvm::BasicBlock *block, llvm::Loop &loop)
     return false;
 }
 
-/* What decides about a loop's end is followed within the loop: values, and conditions that choose among them. */
+/* What decides about a loop's end is followed within the loop: values, conditions that choose among them, and those
+ * that say how often a loop within this one computes them anew. */
 bool Accesses::waits(llvm::Loop &loop)
 {
     llvm::SmallVector<llvm::BasicBlock *, 4> exiting;
     llvm::SmallVector<llvm::Value *, 16> todo;
     llvm::SmallPtrSet<llvm::Value *, 32> seen;
+    llvm::SmallPtrSet<llvm::Loop *, 8> counted;
     bool all = false;
     auto end_of = [](llvm::BasicBlock *block) -> llvm::Value * {
         auto *branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
@@ -178,6 +180,13 @@ bool Accesses::waits(llvm::Loop &loop)
             continue;
         if (may_change(*at, loop))
             return true;
+        for (llvm::Loop *inner = loops.getLoopFor(at->getParent()); inner != &loop; inner = inner->getParentLoop())
+            if (counted.insert(inner).second) {
+                exiting.clear();
+                inner->getExitingBlocks(exiting);
+                for (llvm::BasicBlock *block : exiting)
+                    todo.push_back(end_of(block));
+            }
         if (auto *load = llvm::dyn_cast<llvm::LoadInst>(at); load && is_told(*load) && hears(loop))
             return true;
         if (phi && !all && phi->getParent() != loop.getHeader() && !is_one_load(*phi)) {
