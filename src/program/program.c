@@ -190,6 +190,26 @@ static cl_int keep_binary(struct tsl_program_part *part, cl_program_binary_type 
 }
 
 /* Loads one member's entry of a container. */
+/* Has the container the text and the options that the program has, which are the first one's? Each device's container
+ * may have others. */
+static bool is_of_kept(struct tsl_program *program, const struct tsl_program_load *load)
+{
+    char *text, *options;
+    bool same;
+
+    if (!tsl_container_text(load->binary, load->size, &text, &options))
+        return false;
+    if (!program->kept) {
+        program->kept = text;
+        program->kept_options = options;
+        return true;
+    }
+    same = !strcmp(text, program->kept) && !strcmp(options, program->kept_options);
+    free(text);
+    free(options);
+    return same;
+}
+
 static cl_int load_contained(struct tsl_program *program, unsigned i, const struct tsl_program_load *load)
 {
     struct tsl_container_entry entry;
@@ -198,9 +218,7 @@ static cl_int load_contained(struct tsl_program *program, unsigned i, const stru
     if (!tsl_container_find(load->binary, load->size, program->context->members[i]->path, &entry, &damaged))
         return CL_INVALID_BINARY;
     program->parts[i].non_uniform = entry.non_uniform;
-    if (entry.of_text && !program->kept)
-        tsl_container_text(load->binary, load->size, &program->kept, &program->kept_options);
-    program->parts[i].of_text = entry.of_text && program->kept;
+    program->parts[i].of_text = entry.of_text && is_of_kept(program, load);
     return keep_binary(&program->parts[i], entry.type, entry.binary, entry.size);
 }
 
