@@ -73,15 +73,15 @@ struct worker {
 
 struct tsl_cuda_pipeline {
     struct tsl_cuda_member *member;
-    struct tsl_lock lock; /* guards the jobs, their counts and those of threads */
+    struct tsl_lock lock; /* guards the jobs and their counts; n_workers is written under both locks */
     pthread_cond_t wake;
     TAILQ_HEAD(, job) jobs;
     bool looking; /* a thread looks now and then whether one can begin; the others sleep */
     bool closing;
-    size_t size; /* of all jobs so far */
-    unsigned n_workers, most_workers;
-    struct worker
-        workers[MAX_THREADS]; /* the first has its memory when the pipeline is made, others by their threads */
+    size_t size;           /* of all jobs so far; under the member's pipeline_lock */
+    unsigned most_workers; /* likewise */
+    unsigned n_workers;
+    struct worker workers[MAX_THREADS];
 };
 
 /* ---- Chunks ------------------------------------------------------------------------------------------------------ */
@@ -429,19 +429,6 @@ static void work_on(struct worker *w, struct job *job, const struct tsl_copy *pa
     w->next ^= 1;
 }
 
-static CUresult init_worker(struct worker *w)
-{
-    CUresult result = tsl_cu.cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING);
-
-    for (int i = 0; i < 2 && !result; i++) {
-        result = tsl_cuda_pin(w->pipeline->member, &w->slots[i].host, SLOT_SIZE);
-        if (!result)
-            result = tsl_cu.cuEventCreate(&w->slots[i].event, CU_EVENT_DISABLE_TIMING);
-    }
-    return result;
-}
-
-/* Without memory of its own the thread ends: the others do its part. */
 static void *run(void *arg)
 {
     struct worker *w = arg;
@@ -450,8 +437,6 @@ static void *run(void *arg)
     struct tsl_copy part;
 
     tsl_cu.cuCtxPushCurrent_v2(p->member->context);
-    if (!w->stream && init_worker(w))
-        return NULL;
     while (next_chunk(p, w->slots[0].job || w->slots[1].job, &job, &part)) {
         struct slot *older = &w->slots[w->next];
 
@@ -479,25 +464,35 @@ static void finish_worker(struct worker *w)
         tsl_cu.cuStreamDestroy_v2(w->stream);
 }
 
+static CUresult init_worker(struct tsl_cuda_pipeline *p, struct worker *w)
+{
+    CUresult result = tsl_cu.cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING);
+
+    w->pipeline = p;
+    for (int i = 0; i < 2 && !result; i++) {
+        result = tsl_cuda_pin(p->member, &w->slots[i].host, SLOT_SIZE);
+        if (!result)
+            result = tsl_cu.cuEventCreate(&w->slots[i].event, CU_EVENT_DISABLE_TIMING);
+    }
+    return result;
+}
+
+/* The memory is made here, as exit doesn't wait for these threads, and so they mustn't be in CUDA then without a
+ * transfer. */
 static bool start_worker(struct tsl_cuda_pipeline *p)
 {
     struct worker *w = &p->workers[p->n_workers];
 
-    w->pipeline = p;
-    if (!tsl_cuda_thread_start(p->member, &w->thread, run, w))
+    if (init_worker(p, w) || !tsl_cuda_thread_start(p->member, &w->thread, run, w)) {
+        finish_worker(w);
+        *w = (struct worker){.pipeline = NULL};
         return false;
+    }
     pthread_setname_np(w->thread, "tesela-copy");
+    tsl_lock_take(&p->lock);
     p->n_workers++;
+    tsl_lock_give(&p->lock);
     return true;
-}
-
-static bool start_first(struct tsl_cuda_pipeline *p)
-{
-    p->workers[0].pipeline = p;
-    if (!init_worker(&p->workers[0]) && start_worker(p))
-        return true;
-    finish_worker(&p->workers[0]);
-    return false;
 }
 
 /* Half of the processors: the application has work of its own. */
@@ -523,7 +518,7 @@ static struct tsl_cuda_pipeline *create(struct tsl_cuda_member *member)
     pthread_condattr_destroy(&attr);
     TAILQ_INIT(&p->jobs);
     p->most_workers = wanted_threads();
-    if (start_first(p))
+    if (start_worker(p))
         return p;
     pthread_cond_destroy(&p->wake);
     tsl_lock_finish(&p->lock);
@@ -548,7 +543,17 @@ void tsl_cuda_pipeline_destroy(struct tsl_cuda_pipeline *pipeline)
     free(pipeline);
 }
 
-static struct tsl_cuda_pipeline *pipeline_of(struct tsl_cuda_member *member)
+/* With fewer threads than wanted it is only slower. */
+static void grow(struct tsl_cuda_pipeline *p, size_t size)
+{
+    p->size += size;
+    while (p->n_workers < p->most_workers && p->n_workers < p->size / THREAD_FROM)
+        if (!start_worker(p))
+            p->most_workers = p->n_workers;
+}
+
+/* For a transfer of so many bytes. */
+static struct tsl_cuda_pipeline *pipeline_for(struct tsl_cuda_member *member, size_t size)
 {
     struct tsl_cuda_pipeline *pipeline;
 
@@ -556,24 +561,17 @@ static struct tsl_cuda_pipeline *pipeline_of(struct tsl_cuda_member *member)
     if (!member->pipeline)
         member->pipeline = create(member);
     pipeline = member->pipeline;
+    if (pipeline)
+        grow(pipeline, size);
     pthread_mutex_unlock(&member->pipeline_lock);
     return pipeline;
 }
 
 /* ---- Transfers --------------------------------------------------------------------------------------------------- */
 
-/* With fewer threads than wanted it is only slower. */
-static void grow(struct tsl_cuda_pipeline *p, size_t size) TSL_REQUIRES(p->lock)
-{
-    p->size += size;
-    while (p->n_workers < p->most_workers && p->n_workers < p->size / THREAD_FROM && start_worker(p))
-        ;
-}
-
 static void add(struct tsl_cuda_pipeline *p, struct job *job)
 {
     tsl_lock_take(&p->lock);
-    grow(p, bytes_of(&job->copy));
     cut(job, p->n_workers);
     TAILQ_INSERT_TAIL(&p->jobs, job, link);
     pthread_cond_broadcast(&p->wake);
@@ -583,7 +581,7 @@ static void add(struct tsl_cuda_pipeline *p, struct job *job)
 cl_int tsl_cuda_pipe(struct tsl_cuda_lane *lane, const struct tsl_copy *copy)
 {
     struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
-    struct tsl_cuda_pipeline *p = pipeline_of(member);
+    struct tsl_cuda_pipeline *p = pipeline_for(member, bytes_of(copy));
     struct job *job = p ? calloc(1, sizeof(*job)) : NULL;
     CUresult result;
 

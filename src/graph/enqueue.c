@@ -382,9 +382,10 @@ static bool find_room(struct tsl_command *c, tsl_members members)
 
 static bool is_let_in(struct tsl_command *c, tsl_members members)
 {
+    uint64_t spread = tsl_spread_room_look(c);
     if (!find_room(c, members))
         return false;
-    tsl_spread_room_keep(c);
+    tsl_spread_room_keep(c, spread);
     return true;
 }
 

@@ -230,7 +230,8 @@ static bool is_written(const struct tsl_command *c)
         return true;
     for (cl_uint i = 0; i < c->args->n_all; i++) {
         struct tsl_data *data = c->args->args[i].buffer ? tsl_data_of(c->args->args[i].buffer) : NULL;
-        if (data && (data->lost || data->spread || tsl_ranges_meeting(&data->mapped, 0, data->size)))
+        if (data &&
+            (data->lost || !tsl_spread_is_ordinary(data->spread) || tsl_ranges_meeting(&data->mapped, 0, data->size)))
             return true;
     }
     return false;

@@ -68,6 +68,12 @@ static inline bool tsl_spread_is(const struct tsl_spread *spread)
 /* Does the operation with that number, of that member's, bind this memory? NULL allowed. Takes no lock: the answer for
  * an operation that uses the memory doesn't change. */
 bool tsl_spread_binds(const struct tsl_spread *spread, unsigned member, uint64_t number);
+/* Is the object as if it had never been spread? NULL allowed. */
+static inline bool tsl_spread_is_ordinary(const struct tsl_spread *spread)
+{
+    return !spread || atomic_load(&spread->since) == UINT64_MAX;
+}
+
 /* May it leave with the eviction that is planned next? Under the graph's lock, as the next three. */
 bool tsl_spread_may_leave(struct tsl_data *data);
 /* Its eviction is planned, and it may leave: what is planned from here on doesn't find it spread. */

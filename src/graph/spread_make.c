@@ -122,6 +122,8 @@ bool tsl_spread_can_be(const struct tsl_data *data, tsl_members members)
 
 bool tsl_spread_may(struct tsl_graph *graph, struct tsl_data *data, tsl_members members)
 {
+    if (data->spread && atomic_load(&data->spread->refused)) /* Nobody waits for room: others run it whole. */
+        return false;
     if (tsl_spread_is(data->spread))
         return !was_elsewhere(data, members);
     return tsl_spread_can_be(data, members) && has_room(graph, data, members);

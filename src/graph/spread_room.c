@@ -215,14 +215,20 @@ bool tsl_spread_room_find(struct tsl_command *c, tsl_members members)
     return true;
 }
 
-void tsl_spread_room_keep(struct tsl_command *c)
+uint64_t tsl_spread_room_look(const struct tsl_command *c)
 {
     const struct tsl_args *args = c->args;
-    if (!c->graph->n_spread || (!c->out_of_core && tsl_member_memory_holds_whole(c->graph, c->members, args)))
-        return;
-    for (cl_uint i = 0; i < args->n_all && i < MOST_ARGUMENTS; i++)
+    uint64_t spread = 0;
+    for (cl_uint i = 0; i < args->n_all && i < MOST_ARGUMENTS && c->graph->n_spread; i++)
         if (data_of(args, i) && tsl_spread_is(data_of(args, i)->spread))
-            c->room_spread |= UINT64_C(1) << i;
+            spread |= UINT64_C(1) << i;
+    return spread;
+}
+
+void tsl_spread_room_keep(struct tsl_command *c, uint64_t spread)
+{
+    if (spread && (c->out_of_core || !tsl_member_memory_holds_whole(c->graph, c->members, c->args)))
+        c->room_spread |= spread;
 }
 
 static cl_int spread_all(struct tsl_command *c)

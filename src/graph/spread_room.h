@@ -20,9 +20,12 @@ struct tsl_data;
 /* Is there such a domain among these members, of which command->members hold all? Then the command is its members'. At
  * the enqueue; takes no lock. */
 bool tsl_spread_room_find(struct tsl_command *command, tsl_members members);
-/* The launch was let in: where its members have room only as long as what is spread now stays so, that is noted. At the
- * enqueue; takes no lock. */
-void tsl_spread_room_keep(struct tsl_command *command);
+/* Which of the launch's arguments are spread (bits): asked before its room is looked for, as they may leave meanwhile.
+ * At the enqueue; takes no lock. */
+uint64_t tsl_spread_room_look(const struct tsl_command *command);
+/* The launch was let in: where its members have room only as long as what was spread then stays so, that is noted. At
+ * the enqueue; takes no lock. */
+void tsl_spread_room_keep(struct tsl_command *command, uint64_t spread);
 /* Spreads what was found or has left meanwhile, before the launch is placed. False: it can't be, and the command has
  * failed. Under the graph's lock.
  */

@@ -44,11 +44,12 @@ bool tsl_ready_combines(const struct tsl_member *member)
     return atomic_load_explicit(&member->combines, memory_order_acquire) == TSL_COMBINES_YES;
 }
 
-static void note_time(uint64_t ns)
+/* Of two threads that make a member ready one waits for the other. */
+static void note_longer(atomic_uint_fast64_t *longest, uint64_t ns)
 {
-    uint64_t known = atomic_load(&longest_ns);
+    uint_fast64_t known = atomic_load(longest);
 
-    while (ns > known && !atomic_compare_exchange_weak(&longest_ns, &known, ns))
+    while (ns > known && !atomic_compare_exchange_weak(longest, &known, ns))
         ;
 }
 
@@ -62,8 +63,8 @@ static cl_int prepare(struct tsl_member *member)
         tsl_member_lose(member, "it could not be opened");
         return CL_DEVICE_NOT_AVAILABLE;
     }
-    note_time(ns);
-    atomic_store(&member->opened_ns, ns);
+    note_longer(&longest_ns, ns);
+    note_longer(&member->opened_ns, ns);
     tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s %s: opened in %.1f ms", member->path->id, member->path->device_name,
             (double)ns / 1e6);
     return CL_SUCCESS;

@@ -41,8 +41,9 @@
 #define TIMED_NS    5e5 /* ... and those of one in so much work at most: timing may cost as much as some small kernels */
 #define SMALL_NS    2e4 /* of a launch: smaller ones are timed and watched more rarely, as either costs about as much */
 #define SLOWER      2   /* times as long takes a launch on a member that is slower with it, not just differently busy */
-#define NO_HELP     4   /* times as long takes a launch on a member that is no help with it */
-#define SMALL_IN    8   /* ... so many times */
+#define MUCH_LATER  4
+#define NO_HELP     4    /* times as long takes a launch on a member that is no help with it */
+#define SMALL_IN    8    /* ... so many times */
 #define NEVER_NS    9e18 /* the latest end: some three hundred years */
 
 /* Data hold commands where they are: for one kernel it doesn't pay to move them to a faster member, for many it may.
@@ -75,7 +76,8 @@ unsigned tsl_auto_or_move(struct tsl_placer *placer, const struct tsl_ask *ask, 
 }
 
 /* What a launch writes is likely to be needed where it was used before. So it goes from there to a slower member, as
- * that is free, only if it would take longer at home than its results take back. Returns where to go: home, or `to`. */
+ * that is free, only if it would take longer at home than its results take back, or if home is busy for much longer
+ * than both take. Returns where to go: home, or `to`. */
 static unsigned or_home(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
                         unsigned to)
 {
@@ -89,7 +91,8 @@ static unsigned or_home(const struct tsl_placer *placer, const struct tsl_ask *a
         return to;
     back_ns = ask->back_ns(ask->arg, to, &home) + tsl_pays_latency_ns(placer, 1);
     if (home < 0 || !tsl_candidate_of(ask, (unsigned)home)->eligible || !options[home].n_samples ||
-        options[to].run_ns < SLOWER * options[home].run_ns || options[home].run_ns > back_ns)
+        options[to].run_ns < SLOWER * options[home].run_ns || options[home].run_ns > back_ns ||
+        options[home].start_ns - (double)ask->now_ns > fmax(HORIZON_NS, MUCH_LATER * (options[to].run_ns + back_ns)))
         return to;
     return (unsigned)home;
 }
@@ -176,13 +179,14 @@ static bool keeps_others_idle(const struct tsl_placer *placer, const struct tsl_
 
 /* ---- Tries ---- */
 
-/* What trying a member is feared to cost, or INFINITY: it has something to do, or its times are known well enough. */
+/* What it is feared to cost to run the launch there once. */
 static double once_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
                       unsigned i)
 {
     return options[i].run_ns + options[i].risk_ns + 2 * tsl_estimate_delay_ns(placer, ask, i); /* there and back */
 }
 
+/* What trying a member is feared to cost, or INFINITY: it has something to do, or its times are known well enough. */
 static double price_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
                        unsigned i)
 {
@@ -220,6 +224,7 @@ static void pay(struct tsl_placer *placer, const struct tsl_ask *ask, const stru
     unsigned i = placement->member;
 
     placement->try_delay_ns = tsl_estimate_delay_ns(placer, ask, i);
+    placement->try_risk_ns = options[i].risk_ns;
     placement->try_ready_ns = ask->ready_ns > ask->now_ns ? ask->ready_ns : ask->now_ns;
     placer->purse_ns -= once_ns(placer, ask, options, i);
     tsl_model_tried(placer->model, placer->kind[i], tsl_kernel_known_as(ask, i), ask->size);
@@ -243,7 +248,8 @@ void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placem
     if (!placement->try)
         placer->purse_ns += TSL_TRY_PART * (ended->ran_ns ? (double)ended->ran_ns : placement->run_ns);
     else if (ended->ran_ns)
-        placer->purse_ns += placement->run_ns - (double)ended->ran_ns - late_ns(placement, ended);
+        placer->purse_ns +=
+            placement->run_ns + placement->try_risk_ns - (double)ended->ran_ns - late_ns(placement, ended);
 }
 
 /* ---- The choice ---- */

@@ -72,6 +72,7 @@ struct tsl_placement {
     bool try;    /* not the best place by estimate: to learn how long it takes there */
     double try_delay_ns;   /* ... what its data were thought to take to get there, or back */
     uint64_t try_ready_ns; /* ... when they could set out */
+    double try_risk_ns;    /* ... how much longer than run_ns it was feared to take */
     bool part;             /* of a launch that is cut */
     bool first;            /* of a part: no launch of the kernel at that size was seen on that kind of member */
     unsigned epoch;

@@ -6,6 +6,7 @@
 #include "base/settings.h"
 #include "footprint_bed.h"
 #include "graph/copies.h"
+#include "graph/evict_now.h"
 #include "graph/spread.h"
 #include "graph/state.h"
 #include "test.h"
@@ -650,6 +651,60 @@ static void a_share_fails(void **state)
 
 /* ---- Without a setting ---- */
 
+/* Enqueues it for both members; its event's status. */
+static cl_int status_of(const char *name)
+{
+    struct tsl_kernel *kernel = make_kernel(name, 1);
+    struct tsl_window window = {.work_dim = 1, .global_size = {SIZE, 1, 1}, .local_size = {16, 1, 1}, .whole = true};
+    struct tsl_event *event;
+    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL, .event = &event};
+    cl_int status;
+
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, 3), CL_SUCCESS);
+    tsl_object_release(&kernel->object);
+    tsl_queue_finish(t.queue);
+    status = tsl_event_status(event);
+    tsl_object_release(&event->object);
+    return status;
+}
+
+/* Its parts were evicted, and others have the room of one now: what was cut by the rung `domain` runs whole. */
+static void refused_launches_run_whole(void **state)
+{
+    struct tsl_fake_member member = {.name = "fake",
+                                     .item_ns = 10000,
+                                     .gates = true,
+                                     .side_by_side = true,
+                                     .peer = true,
+                                     .domain = 1,
+                                     .domain_atomics = true,
+                                     .memory_size = 4 * SIZE,
+                                     .told_size = 1 << 30};
+    struct tsl_mem *taken[64];
+    unsigned n_taken = 0, n_failed = 0;
+
+    (void)state;
+    begin_with((struct tsl_fake_member[]){member, member}, 2);
+    for (uint32_t i = 1; i < 40 && !is_spread(); i++) {
+        launch("count", i);
+        assert_right();
+    }
+    assert_true(is_spread());
+    struct tsl_graph *g = t.context->graph;
+    struct tsl_member *second = g->ports[1].member;
+    tsl_lock_take(&g->lock);
+    while (tsl_evict_now_idle(g, &g->ports[1], second))
+        ;
+    tsl_lock_give(&g->lock);
+    while (n_taken < 64 && second->driver->mem_alloc(second, 256, 0, NULL, &taken[n_taken]) == CL_SUCCESS)
+        n_taken++;
+    for (unsigned i = 0; i < 12; i++)
+        n_failed += status_of("count") != CL_COMPLETE;
+    assert_in_range(n_failed, 0, 1);
+    for (unsigned i = 0; i < n_taken; i++)
+        second->driver->mem_free(taken[i]);
+}
+
 /* The rung comes last, once the kernel is known. */
 static void small_objects_that_atomics_change_are_spread(void **state)
 {
@@ -675,7 +730,8 @@ static void small_objects_that_atomics_change_are_spread(void **state)
 
 static int run_auto(void)
 {
-    const struct CMUnitTest tests[] = {test(small_objects_that_atomics_change_are_spread)};
+    const struct CMUnitTest tests[] = {test(small_objects_that_atomics_change_are_spread),
+                                       test(refused_launches_run_whole)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

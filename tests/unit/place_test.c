@@ -435,8 +435,8 @@ static double back_to_first(void *arg, unsigned member, int *home)
     return back_at_home_ns;
 }
 
-/* Member 0 has much to do; member 1 is idle, and takes five times as long. Where does the launch go? */
-static unsigned chosen_beside(double home_ns, double back_ns)
+/* Member 0 is busy for so long; member 1 is idle, and takes five times as long. Where does the launch go? */
+static unsigned chosen_beside(double busy_ns, double home_ns, double back_ns)
 {
     struct tsl_placer *placer = make(TSL_POLICY_AUTO, (double[]){1, 1, 1, 1}, NULL, 0);
     struct tsl_ask question = {.candidates = all, .kernel = 2, .size = 1024, .back_ns = back_to_first};
@@ -444,7 +444,7 @@ static unsigned chosen_beside(double home_ns, double back_ns)
 
     back_at_home_ns = back_ns;
     for (unsigned k = 0; k < 8; k++) {
-        tsl_model_ran(placer->model, placer->kind[0], 1, 1024, 3e6);
+        tsl_model_ran(placer->model, placer->kind[0], 1, 1024, busy_ns);
         tsl_model_ran(placer->model, placer->kind[0], 2, 1024, home_ns);
         tsl_model_ran(placer->model, placer->kind[1], 2, 1024, 5 * home_ns);
     }
@@ -453,7 +453,7 @@ static unsigned chosen_beside(double home_ns, double back_ns)
     all[1].eligible = true;
     question.now_ns = now_ns;
     tsl_placer_choose(placer, &question, &placement);
-    done(placer, &busy, 1, 1024, 3000000);
+    done(placer, &busy, 1, 1024, (uint64_t)busy_ns);
     tsl_placer_destroy(placer);
     return placement.member;
 }
@@ -461,9 +461,35 @@ static unsigned chosen_beside(double home_ns, double back_ns)
 static void test_results_are_needed_at_home(void **state)
 {
     (void)state;
-    assert_int_equal(chosen_beside(5e3, 1e3), 0); /* a handover alone takes longer */
-    assert_int_equal(chosen_beside(4e5, 1e6), 0); /* it brings less than its results take back */
-    assert_int_equal(chosen_beside(4e5, 1e4), 1);
+    assert_int_equal(chosen_beside(3e6, 5e3, 1e3), 0); /* a handover alone takes longer */
+    assert_int_equal(chosen_beside(3e6, 4e5, 1e6), 0); /* it brings less than its results take back */
+    assert_int_equal(chosen_beside(3e6, 4e5, 1e4), 1);
+    assert_int_equal(chosen_beside(3e9, 4e5, 1e6), 1); /* home is busy for far longer than all that takes */
+}
+
+/* A try that takes as long as it was feared to costs the purse what it took. */
+static void test_risks_are_given_back(void **state)
+{
+    struct tsl_placer *placer = make(TSL_POLICY_AUTO, (double[]){100, 2, 2, 2}, NULL, 0);
+    unsigned n_tries = 0;
+
+    (void)state;
+    only(0);
+    all[1].eligible = true;
+    for (unsigned k = 0; k < 200000 && n_tries < 3; k++) {
+        double before_ns = placer->purse_ns;
+        struct tsl_placement placement = ask(placer, 1, 1024);
+        uint64_t ns = placement.try ? (uint64_t)placement.run_ns : k % 5 ? 1000000 : 8000000;
+
+        assert_false(placement.later);
+        now_ns += ns;
+        done(placer, &placement, 1, 1024, ns);
+        if (placement.try)
+            assert_true(fabs(placer->purse_ns - (before_ns - (double)ns)) < 0.02 * before_ns + 1);
+        n_tries += placement.try;
+    }
+    assert_int_equal(n_tries, 3);
+    tsl_placer_destroy(placer);
 }
 
 /* Member 0 alone has the data, and is busy for 0.4 ms; member 1 takes twice as long. */
@@ -650,6 +676,7 @@ int main(void)
         cmocka_unit_test(test_tries_pay_for_moves),
         cmocka_unit_test(test_small_launches_stay_with_their_data),
         cmocka_unit_test(test_results_are_needed_at_home),
+        cmocka_unit_test(test_risks_are_given_back),
         cmocka_unit_test(test_auto_finds_the_best),
         cmocka_unit_test(test_load),
         cmocka_unit_test(test_windows),
