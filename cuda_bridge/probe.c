@@ -216,13 +216,13 @@ static cl_int give_features(const struct answer *a)
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_seq_cst"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space"},
-        {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"},
-        {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_images"}, /* from here on features of images */
+        {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"}, /* from here on with our compiler */
+        {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_images"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_3d_image_writes"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_read_write_images"},
     };
 
-    return give(a, features, sizeof(features) - (tsl_cuda_compiles() ? 0 : 3 * sizeof(features[0])));
+    return give(a, features, sizeof(features) - (tsl_cuda_compiles() ? 0 : 4 * sizeof(features[0])));
 }
 
 static cl_int give_c_versions(const struct answer *a)

@@ -38,16 +38,17 @@ static void add_file(const char *path)
 
 static void add_compiler(void)
 {
+    static const char *const libraries[] = {"builtins.bc", "builtins-nvptx.bc", "work-items-nvptx.bc"};
     const char *why, *program = tsl_client_program(&why);
     char path[4096];
 
     if (!program)
         return;
     add_file(program);
-    snprintf(path, sizeof(path), "%s", program);
-    *strrchr(path, '/') = 0;
-    strncat(path, "/builtins.bc", sizeof(path) - strlen(path) - 1);
-    add_file(path);
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+        snprintf(path, sizeof(path), "%.*s/%s", (int)(strrchr(program, '/') - program), program, libraries[i]);
+        add_file(path);
+    }
     add_file(TESELA_LLVM_LIBRARY);
 }
 

@@ -181,7 +181,7 @@ static void warn_without_vendors(void)
     struct dirent **entries;
     int n = scandir(folder, &entries, is_icd, NULL);
 
-    if (n == 0 || (n < 0 && errno != ENOTDIR)) /* It may name a file. */
+    if (n == 0 || (n < 0 && errno != ENOTDIR && strchr(folder, '/'))) /* It may name a file, or a library. */
         fprintf(stderr,
                 "tesela run: there is no .icd file in %s, and Debian's loader opens layers only where it finds a "
                 "platform: if the program sees none, run it without --layer\n",
