@@ -41,9 +41,9 @@
 #define TIMED_NS    5e5 /* ... and those of one in so much work at most: timing may cost as much as some small kernels */
 #define SMALL_NS    2e4 /* of a launch: smaller ones are timed and watched more rarely, as either costs about as much */
 #define SLOWER      2   /* times as long takes a launch on a member that is slower with it, not just differently busy */
-#define MUCH_LATER  4
-#define NO_HELP     4    /* times as long takes a launch on a member that is no help with it */
-#define SMALL_IN    8    /* ... so many times */
+#define MUCH_LATER  4   /* times what a launch takes elsewhere, with its results' way back */
+#define NO_HELP     4   /* times as long takes a launch on a member that is no help with it */
+#define SMALL_IN    8   /* ... so many times */
 #define NEVER_NS    9e18 /* the latest end: some three hundred years */
 
 /* Data hold commands where they are: for one kernel it doesn't pay to move them to a faster member, for many it may.
