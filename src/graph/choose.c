@@ -65,16 +65,7 @@ static unsigned n_behind(void *arg)
     return n;
 }
 
-/* Does an argument before that one lead to the same object? */
-static bool is_counted(const struct tsl_args *args, cl_uint i)
-{
-    for (cl_uint k = 0; k < i; k++)
-        if (same_data(args->args[k].buffer, args->args[i].buffer))
-            return true;
-    return false;
-}
-
-/* Counts all of each object that is written. */
+/* Counts all of each argument that is written. */
 static double back_ns(void *arg, unsigned member, int *home)
 {
     const struct tsl_command *c = arg;
@@ -84,7 +75,7 @@ static double back_ns(void *arg, unsigned member, int *home)
     for (cl_uint i = 0; i < c->args->n_all; i++) {
         const struct tsl_buffer *buffer = c->args->args[i].buffer;
         const struct tsl_data *data = buffer ? tsl_data_of(buffer) : NULL;
-        if (!data || data->last_member < 0 || data->last_member == (int)member || is_counted(c->args, i) ||
+        if (!data || data->last_member < 0 || data->last_member == (int)member ||
             !(tsl_footing_access(&c->kernel->parts[member].facts, i, buffer) & TSL_MAY_WRITE))
             continue;
         unsigned from = tsl_space_of(&g->ports[member], data), to = tsl_space_of(&g->ports[data->last_member], data);

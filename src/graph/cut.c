@@ -411,7 +411,7 @@ static uint64_t most_groups(const struct tsl_window *window)
 {
     uint64_t most = 0;
     for (unsigned d = 0; d < window->work_dim && window->local_size[0]; d++) {
-        uint64_t n = (tsl_window_items_of(window, d) - 1) / window->local_size[d] + 1;
+        uint64_t n = tsl_cut_groups(window, d);
         most = n > most ? n : most;
     }
     return most;

@@ -44,10 +44,7 @@ static int likely_of_all(struct tsl_graph *graph)
 
 static bool is_spread(const struct tsl_graph *graph, const struct tsl_data *data)
 {
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        if (tsl_space_is_spread(data, i) && tsl_member_is_lost(graph->ports[i].member))
-            return false;
-    return tsl_spread_is(data->spread);
+    return tsl_spread_is(data->spread) && !tsl_space_has_lost_part(graph, data);
 }
 
 /* The member whose kernels are thought to use the object next; -1: nobody can tell. */

@@ -107,12 +107,9 @@ void tsl_op_submitted(struct tsl_op *op)
 /* Has a member been lost on which some of the copy may have been? */
 static bool is_lost(struct tsl_graph *graph, const struct tsl_side *side)
 {
-    bool lost = false;
-    if (side->space == TSL_SPACE_HOST || side->space != TSL_SPACE_SPREAD)
-        return side->space != TSL_SPACE_HOST && tsl_member_is_lost(graph->ports[side->space - 1].member);
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        lost |= tsl_space_has_part(side->data, i) && tsl_member_is_lost(graph->ports[i].member);
-    return lost;
+    if (side->space == TSL_SPACE_SPREAD)
+        return tsl_space_has_lost_part(graph, side->data);
+    return side->space != TSL_SPACE_HOST && tsl_member_is_lost(graph->ports[side->space - 1].member);
 }
 
 bool tsl_op_lost_move(const struct tsl_op *op)

@@ -14,6 +14,15 @@ static inline bool tsl_space_has_part(const struct tsl_data *data, unsigned memb
     return data->spread && tsl_members_has(data->spread->members, member);
 }
 
+/* Is a member lost that has a part of it? */
+static inline bool tsl_space_has_lost_part(const struct tsl_graph *graph, const struct tsl_data *data)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_space_has_part(data, i) && tsl_member_is_lost(graph->ports[i].member))
+            return true;
+    return false;
+}
+
 /* Is the object spread over that member, among others, as planned? */
 static inline bool tsl_space_is_spread(const struct tsl_data *data, unsigned member)
 {

@@ -24,11 +24,6 @@ bool tsl_spread_binds(const struct tsl_spread *spread, unsigned member, uint64_t
     return number > atomic_load(&spread->since) && (number <= left || number > back);
 }
 
-static bool is_gone(const struct tsl_spread *spread)
-{
-    return atomic_load(&spread->since) == UINT64_MAX;
-}
-
 bool tsl_spread_may_leave(struct tsl_data *data)
 {
     return atomic_load(&data->spread->back) == 0 || tsl_evict_is_idle(data, TSL_SPACE_SPREAD);
@@ -59,7 +54,7 @@ void tsl_spread_return(struct tsl_data *data)
     struct tsl_spread *spread = data->spread;
     if (tsl_spread_is(spread))
         return;
-    if (is_gone(spread)) {
+    if (tsl_spread_is_ordinary(spread)) {
         atomic_store(&spread->since, graph->n_ops);
         atomic_store(&spread->left, 0);
         atomic_store(&spread->back, 0);
@@ -73,7 +68,7 @@ void tsl_spread_return(struct tsl_data *data)
 
 void tsl_spread_gone(struct tsl_data *data)
 {
-    if (tsl_spread_is(data->spread) || is_gone(data->spread))
+    if (tsl_spread_is(data->spread) || tsl_spread_is_ordinary(data->spread))
         return;
     atomic_store(&data->spread->since, UINT64_MAX);
     atomic_fetch_sub(&data->context->graph->n_spread, 1);
@@ -161,7 +156,7 @@ void tsl_spread_destroy(struct tsl_graph *graph, struct tsl_spread *spread)
 {
     if (!spread)
         return;
-    if (!is_gone(spread))
+    if (!tsl_spread_is_ordinary(spread))
         atomic_fetch_sub(&graph->n_spread, 1);
     tsl_lock_finish(&spread->lock);
     free(spread);

@@ -65,15 +65,15 @@ static inline bool tsl_spread_is(const struct tsl_spread *spread)
     return spread && atomic_load(&spread->back) != UINT64_MAX;
 }
 
-/* Does the operation with that number, of that member's, bind this memory? NULL allowed. Takes no lock: the answer for
- * an operation that uses the memory doesn't change. */
-bool tsl_spread_binds(const struct tsl_spread *spread, unsigned member, uint64_t number);
-/* Is the object as if it had never been spread? NULL allowed. */
+/* Is the object as if it had never been spread: gone, and not just leaving? NULL allowed. Takes no lock. */
 static inline bool tsl_spread_is_ordinary(const struct tsl_spread *spread)
 {
     return !spread || atomic_load(&spread->since) == UINT64_MAX;
 }
 
+/* Does the operation with that number, of that member's, bind this memory? NULL allowed. Takes no lock: the answer for
+ * an operation that uses the memory doesn't change. */
+bool tsl_spread_binds(const struct tsl_spread *spread, unsigned member, uint64_t number);
 /* May it leave with the eviction that is planned next? Under the graph's lock, as the next three. */
 bool tsl_spread_may_leave(struct tsl_data *data);
 /* Its eviction is planned, and it may leave: what is planned from here on doesn't find it spread. */

@@ -122,20 +122,13 @@ static bool have_room(const struct tsl_graph *graph, tsl_members members, const 
 
 /* ---- Members without room ---------------------------------------------------------------------------------------- */
 
-static bool has_lost(const struct tsl_graph *graph, const struct tsl_data *data)
-{
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        if (tsl_space_is_spread(data, i) && tsl_member_is_lost(graph->ports[i].member))
-            return true;
-    return false;
-}
-
 /* Spread memory that can't be had: a member's room is another's now, or the member is lost. No bytes are there alone.
  */
 static bool is_void(const struct tsl_graph *graph, struct tsl_data *data)
 {
     uint64_t begin = 0, end;
-    if (!data || !tsl_spread_is(data->spread) || !(atomic_load(&data->spread->refused) || has_lost(graph, data)))
+    if (!data || !tsl_spread_is(data->spread) ||
+        !(atomic_load(&data->spread->refused) || tsl_space_has_lost_part(graph, data)))
         return false;
     return tsl_spread_may_leave(data) && !tsl_valid_only_in(data, TSL_SPACE_SPREAD, &begin, &end);
 }

@@ -338,8 +338,10 @@ static double elsewhere_ns(struct tsl_placer *placer, const struct tsl_ask *ask,
 {
     double least_ns = INFINITY;
 
+    if (ns <= tsl_pays_latency_ns(placer, 1))
+        return INFINITY;
     for (unsigned i = 0; i < placer->n; i++) {
-        if (i == member || !tsl_candidate_of(ask, i)->eligible || ns <= tsl_pays_latency_ns(placer, 1))
+        if (i == member || !tsl_candidate_of(ask, i)->eligible)
             continue;
         struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[i], tsl_kernel_known_as(ask, i), ask->size);
         double its_ns = guess.n_samples ? guess.ns : ns * tsl_estimate_fear(placer, member, i);

@@ -189,7 +189,6 @@ static cl_int keep_binary(struct tsl_program_part *part, cl_program_binary_type 
     return CL_SUCCESS;
 }
 
-/* Loads one member's entry of a container. */
 /* Has the container the text and the options that the program has, which are the first one's? Each device's container
  * may have others. */
 static bool is_of_kept(struct tsl_program *program, const struct tsl_program_load *load)
@@ -210,6 +209,7 @@ static bool is_of_kept(struct tsl_program *program, const struct tsl_program_loa
     return same;
 }
 
+/* Loads one member's entry of a container. */
 static cl_int load_contained(struct tsl_program *program, unsigned i, const struct tsl_program_load *load)
 {
     struct tsl_container_entry entry;

@@ -114,8 +114,8 @@ static const char *remedy_of(const char *problem)
                "(--gpus all)";
     if (strstr(problem, "the folder of vendors"))
         return "Nothing, if Tesela's own drivers do; else install the OpenCL of a device's vendor, or name the folder "
-               "of "
-               "its .icd file with TESELA_VENDORS";
+               "of its "
+               ".icd file with TESELA_VENDORS";
     if (strstr(problem, "cannot open shared object") || strstr(problem, "No such file"))
         return "Install the package that has the library, or remove the .icd file";
     if (strstr(problem, "undefined symbol") || strstr(problem, "version `"))

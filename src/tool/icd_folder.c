@@ -111,3 +111,10 @@ char *tsl_icd_folder_find(void)
             own, places[0], own, places[1]);
     return NULL;
 }
+
+int tsl_icd_folder_is_icd(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return length > 4 && strcmp(entry->d_name + length - 4, ".icd") == 0;
+}

@@ -4,6 +4,7 @@
 #ifndef TSL_TOOL_ICD_FOLDER_H
 #define TSL_TOOL_ICD_FOLDER_H
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
 
@@ -21,6 +22,9 @@ bool tsl_tool_folder(char folder[PATH_MAX]);
 
 /* The library of the folder that tsl_icd_folder_find() finds, without a word where there is none. */
 bool tsl_icd_folder_own_library(char library[PATH_MAX]);
+
+/* For scandir: is it an .icd file, of whatever vendor? 0: no. */
+int tsl_icd_folder_is_icd(const struct dirent *entry);
 
 /* The library that the folder's tesela.icd names. False if there is none. */
 bool tsl_icd_folder_library(const char *folder, char library[PATH_MAX]);

@@ -167,19 +167,12 @@ static bool add_layer(const char *folder)
     return done;
 }
 
-static int is_icd(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name);
-
-    return length > 4 && strcmp(entry->d_name + length - 4, ".icd") == 0;
-}
-
 /* Khronos' loader takes a layer all the same, so it is not an error. */
 static void warn_without_vendors(void)
 {
     const char *set = getenv("OCL_ICD_VENDORS"), *folder = set && set[0] ? set : TSL_VENDORS_DEFAULT;
     struct dirent **entries;
-    int n = scandir(folder, &entries, is_icd, NULL);
+    int n = scandir(folder, &entries, tsl_icd_folder_is_icd, NULL);
 
     if (n == 0 || (n < 0 && errno != ENOTDIR && strchr(folder, '/'))) /* It may name a file, or a library. */
         fprintf(stderr,

@@ -1,6 +1,7 @@
 #include "tool/ways.h"
 
 #include "tool/ask_info.h"
+#include "tool/icd_folder.h"
 #include "tool/scratch.h"
 
 #include <dirent.h>
@@ -71,17 +72,10 @@ static bool add_native(struct tsl_ways *ways, const char *vendors, const char *n
     return good;
 }
 
-static int is_icd(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name);
-
-    return length > 4 && strcmp(entry->d_name + length - 4, ".icd") == 0;
-}
-
 static bool add_natives(struct tsl_ways *ways, const char *vendors)
 {
     struct dirent **entries;
-    int n = scandir(vendors, &entries, is_icd, alphasort);
+    int n = scandir(vendors, &entries, tsl_icd_folder_is_icd, alphasort);
     bool good = true;
 
     if (n < 0) {

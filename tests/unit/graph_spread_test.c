@@ -651,6 +651,15 @@ static void a_share_fails(void **state)
 
 /* ---- Without a setting ---- */
 
+/* One of a domain. */
+static const struct tsl_fake_member peer = {.name = "fake",
+                                            .item_ns = 10000,
+                                            .gates = true,
+                                            .side_by_side = true,
+                                            .peer = true,
+                                            .domain = 1,
+                                            .domain_atomics = true};
+
 /* Enqueues it for both members; its event's status. */
 static cl_int status_of(const char *name)
 {
@@ -671,19 +680,13 @@ static cl_int status_of(const char *name)
 /* Its parts were evicted, and others have the room of one now: what was cut by the rung `domain` runs whole. */
 static void refused_launches_run_whole(void **state)
 {
-    struct tsl_fake_member member = {.name = "fake",
-                                     .item_ns = 10000,
-                                     .gates = true,
-                                     .side_by_side = true,
-                                     .peer = true,
-                                     .domain = 1,
-                                     .domain_atomics = true,
-                                     .memory_size = 4 * SIZE,
-                                     .told_size = 1 << 30};
+    struct tsl_fake_member member = peer;
     struct tsl_mem *taken[64];
     unsigned n_taken = 0, n_failed = 0;
 
     (void)state;
+    member.memory_size = 4 * SIZE;
+    member.told_size = 1 << 30;
     begin_with((struct tsl_fake_member[]){member, member}, 2);
     for (uint32_t i = 1; i < 40 && !is_spread(); i++) {
         launch("count", i);
@@ -708,16 +711,8 @@ static void refused_launches_run_whole(void **state)
 /* The rung comes last, once the kernel is known. */
 static void small_objects_that_atomics_change_are_spread(void **state)
 {
-    struct tsl_fake_member member = {.name = "fake",
-                                     .item_ns = 10000,
-                                     .gates = true,
-                                     .side_by_side = true,
-                                     .peer = true,
-                                     .domain = 1,
-                                     .domain_atomics = true};
-
     (void)state;
-    begin_with((struct tsl_fake_member[]){member, member}, 2);
+    begin_with((struct tsl_fake_member[]){peer, peer}, 2);
     for (uint32_t i = 1; i < 40 && !is_spread(); i++) {
         launch("count", i);
         assert_right();

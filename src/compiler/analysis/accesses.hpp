@@ -251,6 +251,7 @@ class Accesses
     bool is_unwritten(llvm::LoadInst &load);
     bool is_told(llvm::LoadInst &load);
     bool hears(llvm::Loop &loop);
+    std::vector<Place> places_of(llvm::LoadInst &load);
     bool may_change(llvm::Instruction &at, llvm::Loop &loop);
 
     /* exchanges.cpp */

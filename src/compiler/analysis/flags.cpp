@@ -44,20 +44,28 @@ bool may_end(const llvm::BasicBlock &block, const llvm::Loop &loop)
 
 } // namespace
 
+/* Where a load's address is; none: not in an argument's memory. */
+std::vector<Place> Accesses::places_of(llvm::LoadInst &load)
+{
+    Place start = {nullptr, nodes.constant(64, 0), {}, ""};
+    std::vector<Place> found;
+    Visited visited;
+
+    scope = loops.getLoopFor(load.getParent());
+    places(load.getPointerOperand(), start, found, visited);
+    return found;
+}
+
 /* May another work-group change what the instruction gives, while the loop runs? */
 bool Accesses::may_change(llvm::Instruction &at, llvm::Loop &loop)
 {
     auto *load = llvm::dyn_cast<llvm::LoadInst>(&at);
-    Place start = {nullptr, nodes.constant(64, 0), {}, ""};
-    std::vector<Place> found;
-    Visited visited;
 
     if (llvm::isa<llvm::AtomicRMWInst>(at) || llvm::isa<llvm::AtomicCmpXchgInst>(at))
         return at.getOperand(0)->getType()->getPointerAddressSpace() != 3;
     if (!load || load->getPointerAddressSpace() == 3)
         return false;
-    scope = loops.getLoopFor(at.getParent());
-    places(load->getPointerOperand(), start, found, visited);
+    std::vector<Place> found = places_of(*load);
     if (found.empty())
         return false;
     if (load->isVolatile() || load->isAtomic())
@@ -73,14 +81,9 @@ bool Accesses::may_change(llvm::Instruction &at, llvm::Loop &loop)
 /* Is what it gives in global memory that nobody writes? */
 bool Accesses::is_unwritten(llvm::LoadInst &load)
 {
-    Place start = {nullptr, nodes.constant(64, 0), {}, ""};
-    std::vector<Place> found;
-    Visited visited;
-
     if (load.getPointerAddressSpace() == 3 || load.isVolatile() || load.isAtomic())
         return false;
-    scope = loops.getLoopFor(load.getParent());
-    places(load.getPointerOperand(), start, found, visited);
+    std::vector<Place> found = places_of(load);
     for (const Place &place : found)
         if (!place.root || written.count(place.root))
             return false;
@@ -90,15 +93,9 @@ bool Accesses::is_unwritten(llvm::LoadInst &load)
 /* May what it gives be what others told some work-item or part of the kernel: in local or private memory? */
 bool Accesses::is_told(llvm::LoadInst &load)
 {
-    Place start = {nullptr, nodes.constant(64, 0), {}, ""};
-    std::vector<Place> found;
-    Visited visited;
-
     if (load.getPointerAddressSpace() == 3)
         return true;
-    scope = loops.getLoopFor(load.getParent());
-    places(load.getPointerOperand(), start, found, visited);
-    return found.empty();
+    return places_of(load).empty();
 }
 
 /* Is it the same whichever way control took: one place in memory, loaded again behind what might have changed it? */

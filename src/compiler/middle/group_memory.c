@@ -12,7 +12,8 @@ static uint64_t largest(LLVMValueRef function)
     uint64_t size = 0;
 
     for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
-        uint64_t one = LLVMConstIntGetZExtValue(LLVMGetOperand(LLVMGetUser(use), 0));
+        LLVMValueRef asked = LLVMGetOperand(LLVMGetUser(use), 0);
+        uint64_t one = LLVMIsAConstantInt(asked) ? LLVMConstIntGetZExtValue(asked) : 0;
 
         size = one > size ? one : size;
     }
