@@ -100,14 +100,16 @@ static bool may_join(const struct tsl_placer *placer, const struct tsl_ask *ask,
     return takes_part(ask, i) && (placer->split != TSL_SPLIT_ALIKE || placer->kind[i] == placer->kind[best]);
 }
 
+/* Of members that have no work but parts of the cut before. A program that enqueues launches ahead asks about all of
+ * them before anything is known, and a whole one among them would bring together what the first has distributed. */
 static bool parts_of_unknown(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
                              struct tsl_parts *parts)
 {
     if (ask->size < LEAST_ITEMS)
         return false;
     for (unsigned i = 0; i < placer->n; i++)
-        parts->of[i] = takes_part(ask, i) && placer->kind[i] == placer->kind[whole->member] &&
-                       tsl_load_left_ns(&placer->load[i], ask->now_ns) <= 0;
+        parts->of[i] =
+            takes_part(ask, i) && placer->kind[i] == placer->kind[whole->member] && is_free(placer, ask, i, 0);
     return normalise(placer, parts, 2);
 }
 
@@ -264,6 +266,7 @@ static bool auto_parts(struct tsl_placer *placer, const struct tsl_ask *ask, str
     parts->whole_ns = whole.end_ns;
     parts->whole_run_ns = whole.run_ns;
     parts->whole_move_ns = whole.move_ns;
+    parts->whole_peer_ns = ask->candidates[whole.member].peer_ns;
     if (!whole.known)
         return parts_of_unknown(placer, ask, &whole, parts);
     return known_parts(placer, ask, &whole, parts) && !tsl_pays_measures(placer, ask, &whole, parts);

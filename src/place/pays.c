@@ -11,7 +11,8 @@
  * *The ledger.* A cut distributes data, and the price may be paid by other launches, which need them together. So a
  * ledger sets what each cut gains, without moves, against all moves between members, of cut and whole launches. When
  * it is OVERDRAWN_NS in the red nothing is cut for a while, each time longer. Moves that were paid for by what was lost
- * without them aren't set against it once more.
+ * without them aren't set against it once more. Where the next whole launch would first have to bring together what is
+ * distributed, the ledger may lose as much as that takes.
  *
  * *Whole launches are measured.* A small launch doesn't fill a large device, and its parts take as long as it does. So
  * what the whole takes mustn't be told by its parts: after some launches that were cut one runs whole.
@@ -145,11 +146,12 @@ static double with_latency(const struct tsl_placer *placer, double peer_ns)
     return peer_ns + tsl_pays_latency_ns(placer, peer_ns);
 }
 
-/* What was gained is kept up to what may be lost: a program may change. */
-static void book(struct tsl_placer *placer, double ns)
+/* What was gained is kept up to what may be lost: a program may change. back_ns: what moves for the next whole launch.
+ */
+static void book(struct tsl_placer *placer, double ns, double back_ns)
 {
     placer->ledger_ns = fmin(placer->ledger_ns + ns, OVERDRAWN_NS);
-    if (placer->ledger_ns > -OVERDRAWN_NS)
+    if (placer->ledger_ns > -fmax(OVERDRAWN_NS, back_ns))
         return;
     placer->ledger_ns = 0;
     placer->pause_ns = placer->pause_ns > 0 ? placer->pause_ns * 2 : PAUSE_NS;
@@ -164,7 +166,7 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
     double peer_ns = ask->candidates[member].peer_ns;
 
     if (placer->n_cuts && peer_ns > 0)
-        book(placer, -with_latency(placer, peer_ns));
+        book(placer, -with_latency(placer, peer_ns), 0);
 }
 
 /* prepaid: launches that ran whole for their moves' sake have lost what these cost. */
@@ -178,7 +180,7 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
         if (parts->of[i] > 0 && !prepaid)
             peer_ns = fmax(peer_ns, ask->candidates[i].peer_ns);
     placer->n_cuts++;
-    book(placer, gain_ns - with_latency(placer, peer_ns));
+    book(placer, gain_ns - with_latency(placer, peer_ns), parts->whole_peer_ns);
 }
 
 void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)

@@ -172,6 +172,7 @@ struct tsl_parts {
     double whole_run_ns;        /* the launch whole, without moves */
     double whole_ns;            /* how long until the launch has ended if it isn't cut, with its moves */
     double whole_move_ns;       /* its moves alone */
+    double whole_peer_ns;       /* ... of what other members have */
     double joint_ns;            /* what the caller found out: making copies for the parts, and these one again */
 };
 

@@ -955,6 +955,45 @@ static void test_foresight_in_vain(void **state)
     assert_in_range(n_cut, 2, 12); /* as by regret */
 }
 
+/* What cuts have distributed isn't brought together for less than they lose. */
+static void test_way_back(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n = 0;
+
+    (void)state;
+    begin_alike(2);
+    for (; n < 1000 && !placer->paused; n++) {
+        all[0].move_ns = all[0].peer_ns = all[1].move_ns = all[1].peer_ns = 1e8;
+        assert_true(ask(KERNEL, LARGE, &parts));
+        all[0].move_ns = all[0].peer_ns = all[1].move_ns = all[1].peer_ns = 2e6;
+        assert_true(pays(KERNEL, LARGE, &parts));
+    }
+    assert_in_range(n, 45, 50); /* 2 ms and a wait each, until it is 100 */
+}
+
+/* Launches that are enqueued ahead, of which nothing is known yet, are all cut. */
+static void test_unknown_ahead(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_cut(KERNEL, &parts);
+        for (unsigned k = 0; k < 2; k++) {
+            struct tsl_ask asked = question(KERNEL, LARGE);
+            struct tsl_placement placement;
+            tsl_placer_place_part(placer, &asked, k, LARGE / 2, &placement);
+        }
+        all[0].move_ns = all[0].peer_ns = all[1].move_ns = all[1].peer_ns = 0;
+    }
+    assert_true(tsl_load_left_ns(&placer->load[0], now_ns) > 0);
+    assert_false(parts.known);
+    tsl_load_add(&placer->load[0], &(struct tsl_placement){.run_ns = 1e6}, now_ns); /* other work */
+    assert_whole(KERNEL, LARGE);
+}
+
 static void test_gains_outweigh(void **state)
 {
     struct tsl_parts parts;
@@ -1044,6 +1083,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_others_pay, end),
+        cmocka_unit_test_teardown(test_way_back, end),
+        cmocka_unit_test_teardown(test_unknown_ahead, end),
         cmocka_unit_test_teardown(test_gains_outweigh, end),
         cmocka_unit_test_teardown(test_by_speed, end),
         cmocka_unit_test_teardown(test_alike, end),
