@@ -1,9 +1,11 @@
 /* In which space, and by which port, a transfer is done. */
 #include "graph/plan_space.h"
 
+#include "base/clock.h"
 #include "base/sets.h"
 #include "graph/boxes.h"
 #include "graph/command.h"
+#include "graph/cut.h"
 #include "graph/member_memory.h"
 #include "graph/queue.h"
 #include "graph/readiness.h"
@@ -11,6 +13,8 @@
 #include "graph/state.h"
 #include "place/place.h"
 #include "tile/tile.h"
+
+#define LEAST_FOR_PEERS ((uint64_t)1 << 20) /* bytes of an object: smaller ones are soon copied */
 
 struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const struct tsl_data *data)
 {
@@ -32,14 +36,31 @@ static bool one_member(const struct tsl_graph *graph)
     return graph->n_ports == 1;
 }
 
-/* Of the members that are open, if it is clear. */
-static int likely_of_all(struct tsl_graph *graph)
+/* The members that are open. */
+static tsl_members open_members(struct tsl_graph *graph)
 {
     tsl_members all = TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < graph->n_ports; i++)
         if (!tsl_member_is_lost(graph->ports[i].member))
             tsl_members_add(&all, i);
-    return tsl_placer_learns(graph->placer) ? tsl_placer_likely(graph->placer, tsl_readiness_of(graph, all)) : -1;
+    return tsl_readiness_of(graph, all);
+}
+
+/* Of the members that are open, if it is clear. */
+static int likely_of_all(struct tsl_graph *graph)
+{
+    return tsl_placer_learns(graph->placer) ? tsl_placer_likely(graph->placer, open_members(graph)) : -1;
+}
+
+/* ... or if they are near to each other: what is on one of them gets to the others sooner than by a copy in the host's
+ * memory, for which pages would have to be pinned. */
+static int likely_of_peers(struct tsl_graph *graph, const struct tsl_data *data)
+{
+    int likely = likely_of_all(graph);
+    bool large = data->size >= LEAST_FOR_PEERS || tsl_cut_is_wanted(graph);
+    if (likely >= 0 || !large || !tsl_placer_learns(graph->placer))
+        return likely;
+    return tsl_placer_likely_peer(graph->placer, open_members(graph), tsl_clock_ns());
 }
 
 static bool is_spread(const struct tsl_graph *graph, const struct tsl_data *data)
@@ -59,7 +80,7 @@ static int likely_member(struct tsl_graph *graph, const struct tsl_data *data)
         bool lost = tsl_member_is_lost(graph->ports[data->last_member].member);
         return lost || data->last_cut ? -1 : data->last_member;
     }
-    return likely_of_all(graph);
+    return likely_of_peers(graph, data);
 }
 
 bool tsl_plan_knows_place(struct tsl_graph *graph)

@@ -170,17 +170,51 @@ void tsl_placer_opened(struct tsl_placer *placer, unsigned member, uint64_t ns)
         tsl_model_ran(placer->model, placer->kind[member], opening_key(placer, member), 1, (double)ns);
 }
 
-int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among)
+/* placer->n: there is none among them. */
+static unsigned fastest(const struct tsl_placer *placer, tsl_members among)
 {
     unsigned best = placer->n;
 
     for (unsigned i = 0; i < placer->n; i++)
         if (tsl_members_has(among, i) && (best == placer->n || tsl_placer_faster(placer, i, best)))
             best = i;
+    return best;
+}
+
+/* Without those that are much slower than the fastest. */
+static tsl_members near_to_fastest(const struct tsl_placer *placer, tsl_members among)
+{
+    unsigned best = fastest(placer, among);
+
     for (unsigned i = 0; i < placer->n; i++)
-        if (tsl_members_has(among, i) && i != best && placer->speed[best] < placer->speed[i] * TSL_MUCH_FASTER)
+        if (tsl_members_has(among, i) && i != best && placer->speed[best] >= placer->speed[i] * TSL_MUCH_FASTER)
+            tsl_members_remove(&among, i);
+    return among;
+}
+
+int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among)
+{
+    tsl_members left = near_to_fastest(placer, among);
+
+    return tsl_members_count(left) == 1 ? (int)tsl_members_first(left) : -1;
+}
+
+int tsl_placer_likely_peer(const struct tsl_placer *placer, tsl_members among, uint64_t now_ns)
+{
+    unsigned best = fastest(placer, among);
+    tsl_members left = near_to_fastest(placer, among);
+
+    if (best == placer->n || !placer->domain[best])
+        return -1;
+    for (unsigned i = 0; i < placer->n; i++) {
+        if (!tsl_members_has(left, i))
+            continue;
+        if (placer->domain[i] != placer->domain[best])
             return -1;
-    return best < placer->n ? (int)best : -1;
+        if (tsl_load_left_ns(&placer->load[i], now_ns) < tsl_load_left_ns(&placer->load[best], now_ns))
+            best = i;
+    }
+    return (int)best;
 }
 
 static tsl_choose_fn *choose_by(const struct tsl_placer *placer, const struct tsl_ask *ask)

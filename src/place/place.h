@@ -105,6 +105,10 @@ double tsl_placer_whole_ns(struct tsl_placer *placer, const struct tsl_ask *ask)
  * say of themselves. -1: there is none such. */
 int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among);
 
+/* If several may be given them, but all of these are of one domain: the one that has least to do. What is there isn't
+ * far from the others. -1: it isn't so. */
+int tsl_placer_likely_peer(const struct tsl_placer *placer, tsl_members among, uint64_t now_ns);
+
 void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 
 /* Places a launch on that member, which alone has its data, if it ends there before it could begin on another: one that

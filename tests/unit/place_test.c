@@ -654,10 +654,36 @@ static void test_windows_reproducibly(void **state)
     tsl_placer_destroy(placer);
 }
 
+/* Where data are best written whose reader nobody knows: on one that is much faster than all others, or on the one with
+ * least to do of members that are near to each other. */
+static void test_likely(void **state)
+{
+    struct tsl_placer *placer = make(TSL_POLICY_AUTO, (const double[N]){1000, 1000, 1, 1}, NULL, 0);
+    tsl_members several = TSL_MEMBERS_NONE, fast_one;
+
+    (void)state;
+    for (unsigned i = 0; i < N; i++)
+        tsl_members_add(&several, i);
+    fast_one = tsl_members_without(several, tsl_members_of(0));
+    assert_int_equal(tsl_placer_likely(placer, several), -1);
+    assert_int_equal(tsl_placer_likely(placer, fast_one), 1);
+    assert_int_equal(tsl_placer_likely(placer, TSL_MEMBERS_NONE), -1);
+    assert_int_equal(tsl_placer_likely_peer(placer, several, now_ns), -1);
+    placer->domain[0] = placer->domain[1] = 7;
+    assert_int_equal(tsl_placer_likely_peer(placer, several, now_ns), 0);
+    assert_int_equal(tsl_placer_likely_peer(placer, TSL_MEMBERS_NONE, now_ns), -1);
+    tsl_load_add(&placer->load[0], &(struct tsl_placement){.run_ns = 1e6}, now_ns);
+    assert_int_equal(tsl_placer_likely_peer(placer, several, now_ns), 1);
+    placer->domain[1] = 8;
+    assert_int_equal(tsl_placer_likely_peer(placer, several, now_ns), -1);
+    tsl_placer_destroy(placer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_eligible),
+        cmocka_unit_test(test_likely),
         cmocka_unit_test(test_eager),
         cmocka_unit_test(test_fastest),
         cmocka_unit_test(test_round_robin),
