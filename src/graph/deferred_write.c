@@ -81,7 +81,9 @@ static void give_place(struct tsl_command *c, unsigned space)
     TAILQ_REMOVE(&graph->deferred, c, deferred);
     graph->n_deferred--;
     c->is_deferred = false;
+    c->order_now = &c->deferred_order;
     cl_int error = tsl_plan_write_to(c, &c->deferred_order, space);
+    c->order_now = NULL;
     if (error && c->status == CL_COMPLETE)
         c->status = error;
     if (!error && graph->checks)
@@ -93,10 +95,17 @@ static void give_place(struct tsl_command *c, unsigned space)
     tsl_memory_order_next(graph);
 }
 
+/* The first goes where it would have gone at once. */
+static void give_likely_place(struct tsl_graph *graph)
+{
+    struct tsl_command *c = TAILQ_FIRST(&graph->deferred);
+    give_place(c, tsl_plan_write_space(c, tsl_data_of(c->dst)));
+}
+
 void tsl_deferred_write_all(struct tsl_graph *graph)
 {
     while (!TAILQ_EMPTY(&graph->deferred))
-        give_place(TAILQ_FIRST(&graph->deferred), TSL_SPACE_HOST);
+        give_likely_place(graph);
 }
 
 /* Is the write's source, in the application's memory, this object's host copy? Then the source changes when the copy
@@ -151,10 +160,10 @@ void tsl_deferred_write_before(struct tsl_command *c)
         return;
     if (lets_others_wait(c)) {
         while (graph->n_deferred >= MAX_LAZY)
-            give_place(TAILQ_FIRST(&graph->deferred), TSL_SPACE_HOST);
+            give_likely_place(graph);
         return;
     }
-    /* What a launch that is cut needs goes to several members, from the host. */
+    /* What a launch that is cut needs goes to several members. */
     bool kernel = c->kernel && c->status == CL_COMPLETE && !c->n_more && !c->out_of_core;
     if (kernel)
         place_before_kernel(c);

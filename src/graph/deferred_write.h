@@ -1,9 +1,10 @@
 /*
  * Deferred writes. A write that needn't be done at once is scheduled without an operation: until somebody reads what it
  * writes, nobody knows where that is wanted. If a kernel comes for it, it goes from the application's memory straight
- * to the kernel's member. Everything else that is scheduled, waited for, flushed or asked about makes it go to the
- * host's copy first. So nothing but kernels that don't touch its bytes is ever scheduled between the write and its
- * operation, and the operation's edges are those that it would have had at once.
+ * to the kernel's member. Everything else that is scheduled, waited for, flushed or asked about makes it go first where
+ * a blocking write would go: to where its reader is likely to be, or to the host's copy. So nothing but kernels that
+ * don't touch its bytes is ever scheduled between the write and its operation, and the operation's edges are those that
+ * it would have had at once.
  *
  * Under the graph's lock.
  */
@@ -25,7 +26,7 @@ cl_int tsl_deferred_write_add(struct tsl_command *write, const tsl_dependences *
 /* Gives a place to all deferred writes that the command, which is about to be scheduled (a kernel: placed), might come
  * after. */
 void tsl_deferred_write_before(struct tsl_command *command);
-/* All deferred writes go to the host. */
+/* All deferred writes go where they are likely to be read. */
 void tsl_deferred_write_all(struct tsl_graph *graph);
 /* The bytes of its object that it writes. */
 static inline uint64_t tsl_deferred_write_begin(const struct tsl_command *write)
