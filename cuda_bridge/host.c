@@ -23,7 +23,8 @@
 struct tsl_cuda_host {
     struct tsl_cuda_member *member;
     void *at;
-    struct tsl_cuda_piece *piece; /* NULL: pinned by itself */
+    struct tsl_cuda_piece *piece; /* NULL: pinned by itself: */
+    struct tsl_cuda_pinned pinned;
     size_t size;
     struct tsl_cuda_host *next; /* in host_free */
 };
@@ -101,8 +102,10 @@ static bool pin(struct tsl_cuda_member *member, struct tsl_cuda_host *host)
 {
     if (!count(member, &member->host_large, host->size, most()))
         return false;
-    if (!tsl_cuda_pin(member, &host->at, host->size))
+    if (!tsl_cuda_pin(member, host->size, &host->pinned)) {
+        host->at = host->pinned.at;
         return true;
+    }
     count_back(member, &member->host_large, host->size);
     return false;
 }
@@ -225,7 +228,7 @@ void tsl_cuda_hosts_trim(struct tsl_cuda_member *member)
     while (keeps_too_much(member) && !tsl_cuda_enter(member)) {
         host = take_last(member);
         if (host)
-            tsl_cu.cuMemFreeHost(host->at);
+            tsl_cuda_unpin(&host->pinned);
         tsl_cuda_leave(member);
         free(host);
     }
@@ -237,7 +240,7 @@ void tsl_cuda_hosts_finish(struct tsl_cuda_member *member)
 
     while ((host = member->host_free)) {
         member->host_free = host->next;
-        tsl_cu.cuMemFreeHost(host->at);
+        tsl_cuda_unpin(&host->pinned);
         free(host);
     }
 }

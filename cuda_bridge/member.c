@@ -143,18 +143,6 @@ cl_int tsl_cuda_error(struct tsl_cuda_member *member, CUresult result)
 
 /* ---- Next to the GPU --------------------------------------------------------------------------------------------- */
 
-/* CUDA allocates the pages in this call, by the policy of the calling thread. */
-CUresult tsl_cuda_pin(struct tsl_cuda_member *member, void **host, size_t size)
-{
-    struct tsl_numa_policy before;
-    CUresult result;
-
-    tsl_numa_prefer(tsl_path_numa_node(member->base.path), &before);
-    result = tsl_cu.cuMemHostAlloc(host, size, CU_MEMHOSTALLOC_PORTABLE);
-    tsl_numa_restore(&before);
-    return result;
-}
-
 bool tsl_cuda_thread_start(struct tsl_cuda_member *member, pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
     pthread_attr_t attributes;

@@ -22,8 +22,6 @@ cl_int tsl_cuda_error(struct tsl_cuda_member *member, CUresult result);
 struct tsl_cuda_epoch *tsl_cuda_epoch_get(struct tsl_cuda_member *member);
 void tsl_cuda_epoch_put(struct tsl_cuda_member *member, struct tsl_cuda_epoch *epoch);
 
-/* Pinned memory of the host, on the NUMA node next to the GPU; entered. cuMemFreeHost frees it. */
-CUresult tsl_cuda_pin(struct tsl_cuda_member *member, void **host, size_t size);
 /* A thread that serves the member, on that node. False: none could be had. */
 bool tsl_cuda_thread_start(struct tsl_cuda_member *member, pthread_t *thread, void *(*run)(void *arg), void *arg);
 

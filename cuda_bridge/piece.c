@@ -135,17 +135,17 @@ static struct tsl_cuda_piece *add_block(struct tsl_cuda_member *member, unsigned
 
     if (!block)
         return NULL;
-    if (tsl_cuda_pin(member, &block->host, BLOCK_SIZE)) {
+    if (tsl_cuda_pin(member, BLOCK_SIZE, &block->pinned)) {
         free(block);
         return NULL;
     }
     block->class = class;
     block->n = (unsigned)n;
     for (size_t i = 0; i < n; i++)
-        block->pieces[i] = (struct tsl_cuda_piece){.host = (char *)block->host + i * size, .block = block};
+        block->pieces[i] = (struct tsl_cuda_piece){.host = (char *)block->pinned.at + i * size, .block = block};
     if (keep_block(member, block))
         return &block->pieces[0];
-    tsl_cu.cuMemFreeHost(block->host);
+    tsl_cuda_unpin(&block->pinned);
     free(block);
     return NULL;
 }
@@ -212,7 +212,7 @@ void tsl_cuda_pieces_trim(struct tsl_cuda_member *member)
     while (idles_too_much(member) && !tsl_cuda_enter(member)) {
         block = take_idle(member);
         if (block)
-            tsl_cu.cuMemFreeHost(block->host);
+            tsl_cuda_unpin(&block->pinned);
         tsl_cuda_leave(member);
         free(block);
     }
@@ -231,7 +231,7 @@ void tsl_cuda_pieces_finish(struct tsl_cuda_member *member)
 
     while ((block = LIST_FIRST(&member->blocks))) {
         LIST_REMOVE(block, link);
-        tsl_cu.cuMemFreeHost(block->host);
+        tsl_cuda_unpin(&block->pinned);
         free(block);
     }
 }

@@ -2,7 +2,7 @@
 #ifndef TSL_CUDA_BRIDGE_PIECE_H
 #define TSL_CUDA_BRIDGE_PIECE_H
 
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/pin.h"
 
 #define TSL_CUDA_PIECE_MAX ((size_t)256 << 10) /* bytes; what is larger goes through the pipeline */
 
@@ -14,7 +14,7 @@ struct tsl_cuda_piece {
 
 /* Pinned memory that pieces of one class are cut from. All is guarded by pool_lock. */
 struct tsl_cuda_block {
-    void *host;
+    struct tsl_cuda_pinned pinned;
     unsigned class; /* pieces' size is TSL_CUDA_PIECE_MAX >> class */
     unsigned n, n_free;
     struct tsl_cuda_piece *free;

@@ -14,6 +14,7 @@
 #include "cuda_bridge/lane.h"
 #include "cuda_bridge/member.h"
 #include "cuda_bridge/piece.h"
+#include "cuda_bridge/pin.h"
 #include "cuda_bridge/work.h"
 
 #include "driver/box.h"
@@ -82,6 +83,8 @@ struct tsl_cuda_pipeline {
     unsigned most_workers; /* likewise */
     unsigned n_workers;
     struct worker workers[MAX_THREADS];
+    unsigned n_blocks;
+    struct tsl_cuda_pinned blocks[MAX_THREADS]; /* which the workers' slots are parts of */
 };
 
 /* ---- Chunks ------------------------------------------------------------------------------------------------------ */
@@ -454,36 +457,33 @@ static void *run(void *arg)
 
 static void finish_worker(struct worker *w)
 {
-    for (int i = 0; i < 2; i++) {
-        if (w->slots[i].host)
-            tsl_cu.cuMemFreeHost(w->slots[i].host);
+    for (int i = 0; i < 2; i++)
         if (w->slots[i].event)
             tsl_cu.cuEventDestroy_v2(w->slots[i].event);
-    }
     if (w->stream)
         tsl_cu.cuStreamDestroy_v2(w->stream);
 }
 
-static CUresult init_worker(struct tsl_cuda_pipeline *p, struct worker *w)
+/* slots: pinned memory for them. */
+static CUresult init_worker(struct tsl_cuda_pipeline *p, struct worker *w, char *slots)
 {
     CUresult result = tsl_cu.cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING);
 
     w->pipeline = p;
-    for (int i = 0; i < 2 && !result; i++) {
-        result = tsl_cuda_pin(p->member, &w->slots[i].host, SLOT_SIZE);
-        if (!result)
-            result = tsl_cu.cuEventCreate(&w->slots[i].event, CU_EVENT_DISABLE_TIMING);
+    for (size_t i = 0; i < 2 && !result; i++) {
+        w->slots[i].host = slots + i * SLOT_SIZE;
+        result = tsl_cu.cuEventCreate(&w->slots[i].event, CU_EVENT_DISABLE_TIMING);
     }
     return result;
 }
 
-/* The memory is made here, as exit doesn't wait for these threads, and so they mustn't be in CUDA then without a
- * transfer. */
-static bool start_worker(struct tsl_cuda_pipeline *p)
+/* What it needs of CUDA is made here, as exit doesn't wait for these threads, and so they mustn't be in CUDA then
+ * without a transfer. */
+static bool start_worker(struct tsl_cuda_pipeline *p, char *slots)
 {
     struct worker *w = &p->workers[p->n_workers];
 
-    if (init_worker(p, w) || !tsl_cuda_thread_start(p->member, &w->thread, run, w)) {
+    if (init_worker(p, w, slots) || !tsl_cuda_thread_start(p->member, &w->thread, run, w)) {
         finish_worker(w);
         *w = (struct worker){.pipeline = NULL};
         return false;
@@ -518,12 +518,7 @@ static struct tsl_cuda_pipeline *create(struct tsl_cuda_member *member)
     pthread_condattr_destroy(&attr);
     TAILQ_INIT(&p->jobs);
     p->most_workers = wanted_threads();
-    if (start_worker(p))
-        return p;
-    pthread_cond_destroy(&p->wake);
-    tsl_lock_finish(&p->lock);
-    free(p);
-    return NULL;
+    return p;
 }
 
 void tsl_cuda_pipeline_destroy(struct tsl_cuda_pipeline *pipeline)
@@ -538,18 +533,38 @@ void tsl_cuda_pipeline_destroy(struct tsl_cuda_pipeline *pipeline)
         pthread_join(pipeline->workers[i].thread, NULL);
     for (unsigned i = 0; i < pipeline->n_workers; i++)
         finish_worker(&pipeline->workers[i]);
+    for (unsigned i = 0; i < pipeline->n_blocks; i++)
+        tsl_cuda_unpin(&pipeline->blocks[i]);
     pthread_cond_destroy(&pipeline->wake);
     tsl_lock_finish(&pipeline->lock);
     free(pipeline);
+}
+
+/* With slots of one block, which is sooner pinned than many. */
+static bool start_workers(struct tsl_cuda_pipeline *p, unsigned n)
+{
+    struct tsl_cuda_pinned *block = &p->blocks[p->n_blocks];
+
+    if (tsl_cuda_pin(p->member, n * 2 * SLOT_SIZE, block))
+        return false;
+    unsigned started = 0;
+    while (started < n && start_worker(p, (char *)block->at + started * 2 * SLOT_SIZE))
+        started++;
+    if (started)
+        p->n_blocks++;
+    else
+        tsl_cuda_unpin(block);
+    return started == n;
 }
 
 /* With fewer threads than wanted it is only slower. */
 static void grow(struct tsl_cuda_pipeline *p, size_t size)
 {
     p->size += size;
-    while (p->n_workers < p->most_workers && p->n_workers < p->size / THREAD_FROM)
-        if (!start_worker(p))
-            p->most_workers = p->n_workers;
+    size_t wanted = p->size < THREAD_FROM ? 1 : p->size / THREAD_FROM;
+    wanted = wanted < p->most_workers ? wanted : p->most_workers;
+    if (wanted > p->n_workers && !start_workers(p, (unsigned)wanted - p->n_workers) && p->n_workers)
+        p->most_workers = p->n_workers;
 }
 
 /* For a transfer of so many bytes. */
@@ -563,8 +578,9 @@ static struct tsl_cuda_pipeline *pipeline_for(struct tsl_cuda_member *member, si
     pipeline = member->pipeline;
     if (pipeline)
         grow(pipeline, size);
+    bool works = pipeline && pipeline->n_workers;
     pthread_mutex_unlock(&member->pipeline_lock);
-    return pipeline;
+    return works ? pipeline : NULL;
 }
 
 /* ---- Transfers --------------------------------------------------------------------------------------------------- */

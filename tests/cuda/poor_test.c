@@ -10,6 +10,15 @@ static CUresult none(void **address, size_t bytes, unsigned flags)
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+static CUresult no_registering(void *address, size_t bytes, unsigned flags)
+{
+    (void)address, (void)bytes, (void)flags;
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult (*pin)(void **address, size_t bytes, unsigned flags);
+static CUresult (*registering)(void *address, size_t bytes, unsigned flags);
+
 static void no_pinned_memory_is_given(void **state)
 {
     struct tsl_mem *mem = NULL;
@@ -18,7 +27,31 @@ static void no_pinned_memory_is_given(void **state)
     (void)state;
     assert_int_equal(driver->host_alloc(member, 4096, &host, &mem), CL_OUT_OF_HOST_MEMORY);
     assert_int_equal(driver->host_alloc(member, (size_t)1 << 20, &host, &mem), CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(driver->host_alloc(member, (size_t)5 << 20, &host, &mem), CL_OUT_OF_HOST_MEMORY);
     assert_null(mem);
+}
+
+static void assert_is_given(size_t size)
+{
+    struct tsl_mem *mem = NULL;
+    void *host = NULL;
+
+    assert_int_equal(driver->host_alloc(member, size, &host, &mem), CL_SUCCESS);
+    memset(host, 1, size);
+    driver->mem_free(mem);
+}
+
+/* Large memory is CUDA's own where ours can't be registered, and ours where CUDA has none. */
+static void either_way_will_do(void **state)
+{
+    (void)state;
+    tsl_cu.cuMemHostAlloc = pin;
+    assert_is_given((size_t)5 << 20);
+    tsl_cu.cuMemHostAlloc = none;
+    tsl_cu.cuMemHostRegister_v2 = registering;
+    assert_is_given((size_t)9 << 20);
+    assert_is_given(((size_t)33 << 20) + 4096); /* by several threads */
+    tsl_cu.cuMemHostRegister_v2 = no_registering;
 }
 
 static void transfers_of_all_sizes_work(void **state)
@@ -93,14 +126,14 @@ static void order_and_notifications_work(void **state)
     driver->mem_free(mem);
 }
 
-static CUresult (*pin)(void **address, size_t bytes, unsigned flags);
-
 static int open_poor(void **state)
 {
     int error = open_member(state);
 
     pin = tsl_cu.cuMemHostAlloc;
+    registering = tsl_cu.cuMemHostRegister_v2;
     tsl_cu.cuMemHostAlloc = none;
+    tsl_cu.cuMemHostRegister_v2 = no_registering;
     if (is_standin())
         standin.pageable(true);
     return error;
@@ -109,15 +142,15 @@ static int open_poor(void **state)
 static int close_poor(void **state)
 {
     tsl_cu.cuMemHostAlloc = pin;
+    tsl_cu.cuMemHostRegister_v2 = registering;
     return close_member(state);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_pinned_memory_is_given),
-        cmocka_unit_test(transfers_of_all_sizes_work),
-        cmocka_unit_test(boxes_work),
+        cmocka_unit_test(no_pinned_memory_is_given),    cmocka_unit_test(either_way_will_do),
+        cmocka_unit_test(transfers_of_all_sizes_work),  cmocka_unit_test(boxes_work),
         cmocka_unit_test(order_and_notifications_work),
     };
 
