@@ -10,6 +10,7 @@
 #include "graph/memory_order.h"
 #include "graph/plan_kinds.h"
 #include "graph/plan_space.h"
+#include "graph/plan_write_parts.h"
 #include "graph/queue.h"
 #include "graph/residency.h"
 #include "graph/space.h"
@@ -58,48 +59,59 @@ cl_int tsl_deferred_write_add(struct tsl_command *c, const tsl_dependences *orde
     return CL_SUCCESS;
 }
 
-/* The write's operation exists now: commands of its in-order queue that were scheduled after the write are reported
- * after it. */
-static void join_frontiers(struct tsl_command *c)
+/* An operation of the write exists now: commands of its in-order queue that were scheduled after the write are
+ * reported after it. */
+static bool join_frontiers(struct tsl_command *c, struct tsl_op *op)
 {
-    struct tsl_op *op = c->share.op;
     bool all = tsl_dependences_add(&c->frontier, op, false);
-    if (c->in_order) {
-        for (struct tsl_command *after = TAILQ_NEXT(c, link); after; after = TAILQ_NEXT(after, link))
-            if (after->state != TSL_HELD)
-                all &= tsl_dependences_add(&after->frontier, op, false);
-        all &= tsl_dependences_add(&c->queue->frontier, op, false);
-        all &= tsl_dependences_add(&c->queue->touching, op, false);
-    }
-    if (!all)
-        tsl_memory_order_begin(c);
+    if (!c->in_order)
+        return all;
+    for (struct tsl_command *after = TAILQ_NEXT(c, link); after; after = TAILQ_NEXT(after, link))
+        if (after->state != TSL_HELD)
+            all &= tsl_dependences_add(&after->frontier, op, false);
+    all &= tsl_dependences_add(&c->queue->frontier, op, false);
+    all &= tsl_dependences_add(&c->queue->touching, op, false);
+    return all;
 }
 
-static void give_place(struct tsl_command *c, unsigned space)
+static void begin_place(struct tsl_command *c)
 {
-    struct tsl_graph *graph = c->graph;
-    TAILQ_REMOVE(&graph->deferred, c, deferred);
-    graph->n_deferred--;
+    TAILQ_REMOVE(&c->graph->deferred, c, deferred);
+    c->graph->n_deferred--;
     c->is_deferred = false;
     c->order_now = &c->deferred_order;
-    cl_int error = tsl_plan_write_to(c, &c->deferred_order, space);
+}
+
+static void end_place(struct tsl_command *c, cl_int error)
+{
+    struct tsl_graph *graph = c->graph;
+    bool all = true;
     c->order_now = NULL;
     if (error && c->status == CL_COMPLETE)
         c->status = error;
     if (!error && graph->checks)
         tsl_coherence_plan(c);
     tsl_dependences_finish(&c->deferred_order);
-    if (c->share.op)
-        join_frontiers(c);
+    for (unsigned i = 0; i < c->own.n; i++)
+        all &= join_frontiers(c, TSL_SMALL_AT(&c->own, i)->op);
+    if (!all)
+        tsl_memory_order_begin(c);
     tsl_command_step(c);
     tsl_memory_order_next(graph);
+}
+
+static void give_place(struct tsl_command *c, unsigned space)
+{
+    begin_place(c);
+    end_place(c, tsl_plan_write_to(c, &c->deferred_order, space));
 }
 
 /* The first goes where it would have gone at once. */
 static void give_likely_place(struct tsl_graph *graph)
 {
     struct tsl_command *c = TAILQ_FIRST(&graph->deferred);
-    give_place(c, tsl_plan_write_space(c, tsl_data_of(c->dst)));
+    begin_place(c);
+    end_place(c, tsl_plan_write_likely(c, &c->deferred_order));
 }
 
 void tsl_deferred_write_all(struct tsl_graph *graph)

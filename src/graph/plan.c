@@ -19,7 +19,6 @@ static bool moves_nothing(const struct tsl_command *c)
 
 static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
 {
-    unsigned space = tsl_plan_write_space(c, tsl_data_of(c->dst));
     struct tsl_box_copy box = c->box;
     cl_int error;
     box.dst_offset += c->dst->offset;
@@ -31,7 +30,7 @@ static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
         return tsl_deferred_write_add(c, order);
     /* What allows it may have changed since the command was looked at: writes of one object keep their order. */
     tsl_deferred_write_all(c->graph);
-    return tsl_plan_write_to(c, order, space);
+    return tsl_plan_write_likely(c, order);
 }
 
 /* What the command writes, if no kernel does that. */

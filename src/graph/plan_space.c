@@ -52,15 +52,14 @@ static int likely_of_all(struct tsl_graph *graph)
     return tsl_placer_learns(graph->placer) ? tsl_placer_likely(graph->placer, open_members(graph)) : -1;
 }
 
-/* ... or if they are near to each other: what is on one of them gets to the others sooner than by a copy in the host's
- * memory, for which pages would have to be pinned. */
-static int likely_of_peers(struct tsl_graph *graph, const struct tsl_data *data)
+/* If it isn't clear: members that are near to each other. What is on one of them gets to the others sooner than from a
+ * copy in the host's memory, for which pages would have to be pinned. */
+static tsl_members likely_peers(struct tsl_graph *graph, const struct tsl_data *data)
 {
-    int likely = likely_of_all(graph);
     bool large = data->size >= LEAST_FOR_PEERS || tsl_cut_is_wanted(graph);
-    if (likely >= 0 || !large || !tsl_placer_learns(graph->placer))
-        return likely;
-    return tsl_placer_likely_peer(graph->placer, open_members(graph), tsl_clock_ns());
+    if (!large || !tsl_placer_learns(graph->placer))
+        return TSL_MEMBERS_NONE;
+    return tsl_placer_likely_peers(graph->placer, open_members(graph));
 }
 
 static bool is_spread(const struct tsl_graph *graph, const struct tsl_data *data)
@@ -80,7 +79,8 @@ static int likely_member(struct tsl_graph *graph, const struct tsl_data *data)
         bool lost = tsl_member_is_lost(graph->ports[data->last_member].member);
         return lost || data->last_cut ? -1 : data->last_member;
     }
-    return likely_of_peers(graph, data);
+    int likely = likely_of_all(graph);
+    return likely >= 0 ? likely : tsl_placer_idlest(graph->placer, likely_peers(graph, data), tsl_clock_ns());
 }
 
 bool tsl_plan_knows_place(struct tsl_graph *graph)
@@ -167,6 +167,19 @@ unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data
         tsl_member_memory_full(&graph->ports[member], data->size))
         return TSL_SPACE_HOST; /* Others would have to make room. */
     return tsl_plan_with_room(graph, space, data, data);
+}
+
+tsl_members tsl_plan_write_peers(const struct tsl_command *c, const struct tsl_data *data)
+{
+    struct tsl_graph *graph = c->graph;
+    if (!is_guess(c) || data->last_member >= 0 || tsl_spread_is(data->spread) || likely_of_all(graph) >= 0)
+        return TSL_MEMBERS_NONE;
+    tsl_members peers = likely_peers(graph, data);
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(peers, i) && !data->residences[i].resident &&
+            tsl_member_memory_full(&graph->ports[i], data->size))
+            return TSL_MEMBERS_NONE;
+    return peers;
 }
 
 /* A fill needs no bytes: where no space has more of them than another, it is done where the object is used next. What

@@ -3,6 +3,9 @@
  * program that writes the object anew mostly launches the same again: so each part is written where the old bytes of
  * that part are, straight from the application's memory. By the host's copy they would be copied there first, and moved
  * while the launch waits.
+ *
+ * Writes of what no launch has used, where members are near to each other: each of them gets as much. All of their ways
+ * from the host are used, and whichever member reads it has the rest soon.
  */
 #include "graph/plan_write_parts.h"
 
@@ -12,6 +15,7 @@
 #include "graph/cut.h"
 #include "graph/deferred_write.h"
 #include "graph/plan_kinds.h"
+#include "graph/plan_space.h"
 #include "graph/queue.h"
 #include "graph/space.h"
 #include "graph/state.h"
@@ -21,6 +25,8 @@
 #define LEAST_SIZE  ((uint64_t)1 << 20) /* of a write; where all launches are cut any */
 #define MOST_PARTS  64u
 #define MOST_SHARED 8u /* at most one byte of so many is one that several members have, as halos are */
+#define PEERS_SIZE  ((uint64_t)16 << 20) /* of a write over near members; where all launches are cut any */
+#define PEERS_UNIT  ((uint64_t)64 << 10) /* of their parts; ... 64 bytes */
 
 struct part {
     unsigned space;
@@ -82,35 +88,73 @@ static bool find(const struct tsl_graph *graph, struct tsl_data *data, uint64_t 
     return at == end && parts->n_members > 1 && parts->shared_size <= (end - begin) / MOST_SHARED;
 }
 
+/* The parts of near members, by their places in the object. */
+static bool share_out(const struct tsl_graph *graph, const struct tsl_data *data, tsl_members peers, uint64_t begin,
+                      uint64_t end, struct parts *parts)
+{
+    uint64_t unit = tsl_cut_is_wanted(graph) ? 64 : PEERS_UNIT, n = tsl_members_count(peers), at = begin;
+    for (uint64_t i = 1; i <= n; i++) {
+        unsigned member = tsl_members_first(peers);
+        uint64_t border = i < n ? data->size * i / n / unit * unit : data->size, until = border < end ? border : end;
+        tsl_members_remove(&peers, member);
+        if (until > at && !add(parts, TSL_SPACE_MEMBER(member), at, until))
+            return false;
+        at = until > at ? until : at;
+    }
+    return parts->n > 0;
+}
+
 /* The times of a command are those of one operation, so a write that profiles stays in one. */
-static bool may_part(const struct tsl_command *c, const struct tsl_data *data)
+static bool may_part(const struct tsl_command *c, const struct tsl_data *data, uint64_t least_size)
 {
     bool linear = c->box.region[1] == 1 && c->box.region[2] == 1;
-    bool large = c->box.region[0] >= LEAST_SIZE || tsl_cut_is_wanted(c->graph);
-    return data->last_cut && linear && large && !data->image && !tsl_spread_is(data->spread) && !data->svm &&
-           !c->profile && c->queue->pinned < 0;
+    bool large = c->box.region[0] >= least_size || (tsl_cut_is_wanted(c->graph) && c->box.region[0] > 0);
+    return linear && large && !data->image && !tsl_spread_is(data->spread) && !data->svm && !c->profile &&
+           c->queue->pinned < 0;
+}
+
+static cl_int plan_parts(struct tsl_command *c, const tsl_dependences *order, const struct parts *parts)
+{
+    struct tsl_data *data = tsl_data_of(c->dst);
+    uint64_t begin = tsl_deferred_write_begin(c);
+    const struct tsl_box_copy whole = c->box;
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < parts->n && !error; i++) {
+        const struct part *part = &parts->list[i];
+        c->box.dst_offset = part->begin - c->dst->offset;
+        c->box.src_offset = whole.src_offset + (part->begin - begin);
+        c->box.region[0] = part->end - part->begin;
+        error = tsl_plan_write_to(c, order, part->space);
+    }
+    c->box = whole;
+    data->host_is_members &= begin > 0 || whole.region[0] < data->size;
+    return error;
 }
 
 bool tsl_plan_write_in_parts(struct tsl_command *c, const tsl_dependences *order, cl_int *error)
 {
     struct tsl_data *data = tsl_data_of(c->dst);
-    uint64_t begin = c->dst->offset + c->box.dst_offset;
-    const struct tsl_box_copy whole = c->box;
     struct parts parts; /* The list is filled before it is read. */
     parts.n = parts.n_members = 0;
     parts.shared_size = 0;
-    if (!may_part(c, data) || !find(c->graph, data, begin, begin + c->box.region[0], &parts))
+    if (!data->last_cut || !may_part(c, data, LEAST_SIZE) ||
+        !find(c->graph, data, tsl_deferred_write_begin(c), tsl_deferred_write_end(c), &parts))
         return false;
-    *error = CL_SUCCESS;
     tsl_deferred_write_all(c->graph); /* Writes of one object keep their order. */
-    for (unsigned i = 0; i < parts.n && !*error; i++) {
-        const struct part *part = &parts.list[i];
-        c->box.dst_offset = part->begin - c->dst->offset;
-        c->box.src_offset = whole.src_offset + (part->begin - begin);
-        c->box.region[0] = part->end - part->begin;
-        *error = tsl_plan_write_to(c, order, part->space);
-    }
-    c->box = whole;
-    data->host_is_members &= begin > 0 || whole.region[0] < data->size;
+    *error = plan_parts(c, order, &parts);
     return true;
+}
+
+cl_int tsl_plan_write_likely(struct tsl_command *c, const tsl_dependences *order)
+{
+    struct tsl_data *data = tsl_data_of(c->dst);
+    tsl_members peers = TSL_MEMBERS_NONE;
+    struct parts parts;
+    parts.n = parts.n_members = 0;
+    if (may_part(c, data, PEERS_SIZE))
+        peers = tsl_plan_write_peers(c, data);
+    if (!tsl_members_is_empty(peers) &&
+        share_out(c->graph, data, peers, tsl_deferred_write_begin(c), tsl_deferred_write_end(c), &parts))
+        return plan_parts(c, order, &parts);
+    return tsl_plan_write_to(c, order, tsl_plan_write_space(c, data));
 }

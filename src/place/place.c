@@ -199,22 +199,28 @@ int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among)
     return tsl_members_count(left) == 1 ? (int)tsl_members_first(left) : -1;
 }
 
-int tsl_placer_likely_peer(const struct tsl_placer *placer, tsl_members among, uint64_t now_ns)
+tsl_members tsl_placer_likely_peers(const struct tsl_placer *placer, tsl_members among)
 {
     unsigned best = fastest(placer, among);
     tsl_members left = near_to_fastest(placer, among);
 
-    if (best == placer->n || !placer->domain[best])
-        return -1;
-    for (unsigned i = 0; i < placer->n; i++) {
-        if (!tsl_members_has(left, i))
-            continue;
-        if (placer->domain[i] != placer->domain[best])
-            return -1;
-        if (tsl_load_left_ns(&placer->load[i], now_ns) < tsl_load_left_ns(&placer->load[best], now_ns))
+    if (best == placer->n || !placer->domain[best] || tsl_members_count(left) < 2)
+        return TSL_MEMBERS_NONE;
+    for (unsigned i = 0; i < placer->n; i++)
+        if (tsl_members_has(left, i) && placer->domain[i] != placer->domain[best])
+            return TSL_MEMBERS_NONE;
+    return left;
+}
+
+int tsl_placer_idlest(const struct tsl_placer *placer, tsl_members among, uint64_t now_ns)
+{
+    unsigned best = fastest(placer, among);
+
+    for (unsigned i = 0; i < placer->n && best < placer->n; i++)
+        if (tsl_members_has(among, i) &&
+            tsl_load_left_ns(&placer->load[i], now_ns) < tsl_load_left_ns(&placer->load[best], now_ns))
             best = i;
-    }
-    return (int)best;
+    return best < placer->n ? (int)best : -1;
 }
 
 static tsl_choose_fn *choose_by(const struct tsl_placer *placer, const struct tsl_ask *ask)

@@ -105,9 +105,12 @@ double tsl_placer_whole_ns(struct tsl_placer *placer, const struct tsl_ask *ask)
  * say of themselves. -1: there is none such. */
 int tsl_placer_likely(const struct tsl_placer *placer, tsl_members among);
 
-/* If several may be given them, but all of these are of one domain: the one that has least to do. What is there isn't
- * far from the others. -1: it isn't so. */
-int tsl_placer_likely_peer(const struct tsl_placer *placer, tsl_members among, uint64_t now_ns);
+/* If several may be given them, but all of these are of one domain: these. What one of them has isn't far from the
+ * others. None: it isn't so. */
+tsl_members tsl_placer_likely_peers(const struct tsl_placer *placer, tsl_members among);
+
+/* The one of them that has least to do; -1: there is none. */
+int tsl_placer_idlest(const struct tsl_placer *placer, tsl_members among, uint64_t now_ns);
 
 void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 

@@ -654,28 +654,32 @@ static void test_windows_reproducibly(void **state)
     tsl_placer_destroy(placer);
 }
 
-/* Where data are best written whose reader nobody knows: on one that is much faster than all others, or on the one with
- * least to do of members that are near to each other. */
+/* Where data are best written whose reader nobody knows: on one that is much faster than all others, or on members that
+ * are near to each other. */
 static void test_likely(void **state)
 {
     struct tsl_placer *placer = make(TSL_POLICY_AUTO, (const double[N]){1000, 1000, 1, 1}, NULL, 0);
-    tsl_members several = TSL_MEMBERS_NONE, fast_one;
+    tsl_members several = TSL_MEMBERS_NONE, fast_one, both = tsl_members_of(0);
 
     (void)state;
     for (unsigned i = 0; i < N; i++)
         tsl_members_add(&several, i);
     fast_one = tsl_members_without(several, tsl_members_of(0));
+    tsl_members_add(&both, 1);
     assert_int_equal(tsl_placer_likely(placer, several), -1);
     assert_int_equal(tsl_placer_likely(placer, fast_one), 1);
     assert_int_equal(tsl_placer_likely(placer, TSL_MEMBERS_NONE), -1);
-    assert_int_equal(tsl_placer_likely_peer(placer, several, now_ns), -1);
+    assert_true(tsl_members_is_empty(tsl_placer_likely_peers(placer, several)));
     placer->domain[0] = placer->domain[1] = 7;
-    assert_int_equal(tsl_placer_likely_peer(placer, several, now_ns), 0);
-    assert_int_equal(tsl_placer_likely_peer(placer, TSL_MEMBERS_NONE, now_ns), -1);
+    assert_true(tsl_members_are(tsl_placer_likely_peers(placer, several), both));
+    assert_true(tsl_members_is_empty(tsl_placer_likely_peers(placer, fast_one)));
+    assert_true(tsl_members_is_empty(tsl_placer_likely_peers(placer, TSL_MEMBERS_NONE)));
+    assert_int_equal(tsl_placer_idlest(placer, both, now_ns), 0);
+    assert_int_equal(tsl_placer_idlest(placer, TSL_MEMBERS_NONE, now_ns), -1);
     tsl_load_add(&placer->load[0], &(struct tsl_placement){.run_ns = 1e6}, now_ns);
-    assert_int_equal(tsl_placer_likely_peer(placer, several, now_ns), 1);
+    assert_int_equal(tsl_placer_idlest(placer, both, now_ns), 1);
     placer->domain[1] = 8;
-    assert_int_equal(tsl_placer_likely_peer(placer, several, now_ns), -1);
+    assert_true(tsl_members_is_empty(tsl_placer_likely_peers(placer, several)));
     tsl_placer_destroy(placer);
 }
 
