@@ -172,9 +172,11 @@ unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data
 tsl_members tsl_plan_write_peers(const struct tsl_command *c, const struct tsl_data *data)
 {
     struct tsl_graph *graph = c->graph;
-    if (!is_guess(c) || data->last_member >= 0 || tsl_spread_is(data->spread) || likely_of_all(graph) >= 0)
+    if (!is_guess(c) || tsl_spread_is(data->spread) || likely_of_all(graph) >= 0)
         return TSL_MEMBERS_NONE;
     tsl_members peers = likely_peers(graph, data);
+    if (data->last_member >= 0 && !tsl_members_has(peers, (unsigned)data->last_member))
+        return TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < graph->n_ports; i++)
         if (tsl_members_has(peers, i) && !data->residences[i].resident &&
             tsl_member_memory_full(&graph->ports[i], data->size))

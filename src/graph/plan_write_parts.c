@@ -4,8 +4,8 @@
  * that part are, straight from the application's memory. By the host's copy they would be copied there first, and moved
  * while the launch waits.
  *
- * Writes of what no launch has used, where members are near to each other: each of them gets as much. All of their ways
- * from the host are used, and whichever member reads it has the rest soon.
+ * Other large writes, where members are near to each other: each of them gets as much. All of their ways from the host
+ * are used, and whichever member reads it has the rest soon, even if the last launch ran whole on one of them.
  */
 #include "graph/plan_write_parts.h"
 
