@@ -1432,6 +1432,97 @@ static void locks_wait(void **state)
     }
 }
 
+/* ---- Loops that look again, and loops that count --------------------------------------------------------------- */
+
+#define PER_GROUP(wait)                                           \
+    "kernel void f(global uint *a, global uint *out, uint n) {\n" \
+    "  uint other = get_group_id(0) ^ 1; a[get_group_id(0)] = 4; " wait " out[get_global_id(0)] = 1; }"
+#define FENCE "barrier(CLK_GLOBAL_MEM_FENCE); "
+
+static const struct flagged looking[] = {
+    /* The place is computed in the loop, but to the same. */
+    {PER_GROUP("do { " FENCE "} while (a[other] != 4);"), TSL_FOOTPRINT_SPINS},
+    {PER_GROUP("while (!a[(other * 5 + n) % 7]) " FENCE), TSL_FOOTPRINT_SPINS},
+    {PER_GROUP("for (uint t = 0; t < 1000000 && !a[other]; t++) " FENCE), TSL_FOOTPRINT_SPINS},
+    /* All places again and again. */
+    {PER_GROUP("uint s; do { " FENCE "s = 0; for (uint i = 0; i < n; i++) s += a[i]; } while (s != n);"),
+     TSL_FOOTPRINT_SPINS},
+    {PER_GROUP("for (uint t = 0; t < 1000000; t++) { uint s = 0; " FENCE
+               "for (uint i = 0; i < n; i++) s += a[i]; if (s == n) break; }"),
+     TSL_FOOTPRINT_SPINS},
+    /* Backwards to the first one, for each element. */
+    {PER_GROUP("uint m = 0, s; do { s = 0; m++; for (uint i = m + 1; i-- > 0;) s |= a[i]; } while (s != 7);"),
+     TSL_FOOTPRINT_SPINS},
+    {PER_GROUP("uint v; do { " FENCE "uint w = a[other], k = 0; do { k++; w >>= 1; } while (w); v = k; } while (v != "
+               "3);"),
+     TSL_FOOTPRINT_SPINS},
+    /* Round and round, and where memory says. */
+    {PER_GROUP("uint i = other; while (!a[i]) { a[n] = i; i = (i + 1) % n; }"), TSL_FOOTPRINT_SPINS},
+    {PER_GROUP("uint i = other; while (a[i] != i) i = a[i];"), TSL_FOOTPRINT_SPINS},
+    /* What goes on or ends by a counter waits for nobody. */
+    {PER_GROUP("uint i = other; while (!a[i]) { a[i] = 2; i++; }"), 0},
+    {PER_GROUP("long i = other; while (!a[i]) { a[i] = 2; i -= 3; }"), 0},
+    {PER_GROUP("size_t i = other; while (!a[i]) { a[i] = 2; i += get_global_size(0); }"), 0},
+    {PER_GROUP("for (uint i = other; i < n && !a[i * 77 % n]; i++) out[i] = 2;"), 0},
+    {PER_GROUP("uint s = 0, r = 0; do { s = 0; for (uint i = 0; i < 4; i++) s += a[r * 4 + i]; r++; } while (s != 4);"),
+     0},
+};
+
+#define TAKE(loop) \
+    "kernel void f(global uint *c, global uint *out, global const uint *in, uint n) { uint i, k = 0; " loop " }"
+
+static const struct flagged counting[] = {
+    {TAKE("while ((i = atomic_inc(c)) < n) out[i] = i;"), 0},
+    {TAKE("for (;;) { i = atomic_add(c, 4); if (i >= n) break; for (k = 0; k < 4; k++) out[i + k] = k; }"), 0},
+    {TAKE("do { i = atomic_sub(c, -1); if (i < n) out[i] = in[i]; } while (i < n);"), 0},
+    {TAKE("while (n > (i = atomic_inc(&c[3]) + 5) && in[i] != 7) out[i] = i;"), 0},
+    /* Only now and then. */
+    {TAKE("i = get_global_id(0); while (i < n) { k += in[i]; if (k > 9) { out[i] = k; k = 0; i = atomic_inc(c); } }"),
+     0},
+    /* Locks, and what waits for others' counting. */
+    {TAKE("while (atomic_inc(c) > 0); out[0] += k; *c = 0;"), TSL_FOOTPRINT_SPINS},
+    {TAKE("while (atomic_inc(c) != 0) atomic_dec(c); out[0] += k; atomic_dec(c);"), TSL_FOOTPRINT_SPINS},
+    {TAKE("while (atomic_inc(c) < n) atomic_dec(c); out[0] = k;"), TSL_FOOTPRINT_SPINS},
+    {TAKE("while (atomic_inc(c) < n) { k++; *c = 0; } out[0] = k;"), TSL_FOOTPRINT_SPINS},
+    {TAKE("while (atomic_add(c, 0) < n); out[0] = k;"), TSL_FOOTPRINT_SPINS},
+    {TAKE("while (atomic_dec(c) < n); out[0] = k;"), TSL_FOOTPRINT_SPINS},
+    {TAKE("atomic_inc(c); while (atomic_or(c, 0) < n); out[0] = k;"), TSL_FOOTPRINT_SPINS},
+    {TAKE("while (atomic_inc(c + k) < n) k = in[k]; out[0] = k;"), TSL_FOOTPRINT_SPINS},
+    {TAKE("while ((i = atomic_inc(c)) < out[1]) out[i + 2] = 1;"), TSL_FOOTPRINT_SPINS},
+    {TAKE("do { i = atomic_inc(c); if (i == n) k = 1; } while (!k); out[0] = i;"), TSL_FOOTPRINT_SPINS},
+    {TAKE("while ((i = atomic_inc(c)) < n) { out[i] = 1; while (!out[i ^ 1]) " FENCE "}"), TSL_FOOTPRINT_SPINS},
+};
+
+static void check_flags(const struct flagged *kernels, size_t n)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct tsl_compiled compiled;
+        unsigned flags;
+
+        assert_int_equal(kc_build(kernels[i].source, "-cl-std=CL3.0", &compiled), CL_SUCCESS);
+        flags = compiled.built.kernels[0].facts.footprint->flags;
+        if (flags != kernels[i].flags)
+            print_error("%x instead of %x for\n%s\n", flags, kernels[i].flags, kernels[i].source);
+        wrong += flags != kernels[i].flags;
+        tsl_compiled_finish(&compiled);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void who_looks_again_waits(void **state)
+{
+    (void)state;
+    check_flags(looking, sizeof(looking) / sizeof(looking[0]));
+}
+
+static void who_counts_to_the_end_waits_for_nobody(void **state)
+{
+    (void)state;
+    check_flags(counting, sizeof(counting) / sizeof(counting[0]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1448,6 +1539,8 @@ int main(void)
         cmocka_unit_test(exchange_loops_wait_for_nobody),
         cmocka_unit_test(others_may_learn_from_an_exchange_loop),
         cmocka_unit_test(locks_wait),
+        cmocka_unit_test(who_looks_again_waits),
+        cmocka_unit_test(who_counts_to_the_end_waits_for_nobody),
     };
 
     kc_use(NULL);

@@ -10,6 +10,7 @@
  *   pointers.cpp   which argument an address is in, and where
  *   accesses.cpp   instructions and calls that touch memory
  *   flags.cpp      fences, and loops that wait for others
+ *   again.cpp      what a loop looks at again, and what it counts itself
  *   exchanges.cpp  loops that end by their own atomic exchange, and so don't wait
  *   together.cpp   stores that are made on each of several ways
  *   forms.cpp      expressions as sums
@@ -64,6 +65,9 @@ struct LoopFacts {
     bool exact;
     uint32_t running; /* holds in just those iterations that there are, of those that `count` allows; no_node: in all */
 };
+
+/* Where a number goes from one iteration of a loop to the next. */
+enum class Course { fixed, up, down, any };
 
 /* A number in a loop. */
 struct Steps {
@@ -254,8 +258,22 @@ class Accesses
     std::vector<Place> places_of(llvm::LoadInst &load);
     bool may_change(llvm::Instruction &at, llvm::Loop &loop);
 
-    /* exchanges.cpp */
+    /* again.cpp */
     using Exchanges = llvm::SmallVector<llvm::Instruction *, 4>;
+    bool is_fixed(llvm::Value *value, llvm::Loop &loop);
+    Course course_of_step(const llvm::SCEV *step);
+    Course course_of_recurrence(const llvm::SCEVAddRecExpr &recurrence, llvm::Loop &loop);
+    Course course_of_product(const llvm::SCEVNAryExpr &product, llvm::Loop &loop);
+    Course course_of(const llvm::SCEV *at, llvm::Loop &loop);
+    bool is_counted(llvm::Loop &loop);
+    bool looks_again(llvm::LoadInst &load, llvm::Loop &loop);
+    Exchanges additions_like(llvm::AtomicRMWInst &one, llvm::Loop &loop);
+    bool is_counted_by(llvm::Value *value, llvm::ArrayRef<llvm::Instruction *> additions, llvm::Loop &loop);
+    bool implies_below(llvm::Value *condition, bool holds, llvm::ArrayRef<llvm::Instruction *> additions,
+                       llvm::Loop &loop);
+    bool counts_to_its_end(llvm::AtomicRMWInst &at, llvm::Loop &loop);
+
+    /* exchanges.cpp */
     bool is_same_place(llvm::Value *a, llvm::Value *b);
     bool is_loaded_for(llvm::Value *value, llvm::AtomicCmpXchgInst &exchange, llvm::Loop &loop);
     bool is_found_by(llvm::Value *value, llvm::AtomicCmpXchgInst &exchange, llvm::Loop &loop);

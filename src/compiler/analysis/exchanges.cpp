@@ -104,6 +104,20 @@ llvm::BasicBlock *behind_empty(llvm::BasicBlock *block)
     return block;
 }
 
+/* Does control leave the loop on that way: at once, or by a switch that the way decides about? */
+bool leaves(llvm::BasicBlock *from, llvm::BasicBlock *to, const llvm::Loop &loop)
+{
+    auto *choice = llvm::dyn_cast<llvm::SwitchInst>(to->getTerminator());
+    auto *phi = choice ? llvm::dyn_cast<llvm::PHINode>(choice->getCondition()) : nullptr;
+
+    if (!loop.contains(to))
+        return true;
+    if (!phi || phi->getParent() != to)
+        return false;
+    auto *number = llvm::dyn_cast<llvm::ConstantInt>(phi->getIncomingValueForBlock(from));
+    return number && !loop.contains(choice->findCaseValue(number)->getCaseSuccessor());
+}
+
 /* Do values depend on the way on which control comes there? */
 bool has_choices(llvm::BasicBlock &block)
 {
@@ -204,17 +218,18 @@ bool Accesses::is_undisturbed(llvm::Loop &loop, llvm::ArrayRef<llvm::Instruction
 /* A branch that each iteration takes, and that goes on only as `goes_on` says of the condition. */
 bool Accesses::ends_unless(llvm::Loop &loop, llvm::function_ref<bool(llvm::Value *, bool)> goes_on)
 {
-    llvm::SmallVector<llvm::BasicBlock *, 4> exiting, latches;
+    llvm::SmallVector<llvm::BasicBlock *, 4> latches;
 
-    loop.getExitingBlocks(exiting);
     loop.getLoopLatches(latches);
-    for (llvm::BasicBlock *block : exiting) {
+    for (llvm::BasicBlock *block : loop.blocks()) {
         auto *branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
         bool always =
             llvm::all_of(latches, [&](llvm::BasicBlock *latch) { return dominators.dominates(block, latch); });
 
-        if (always && branch && branch->isConditional() &&
-            goes_on(branch->getCondition(), loop.contains(branch->getSuccessor(0))))
+        if (!always || !branch || !branch->isConditional())
+            continue;
+        bool ends = leaves(block, branch->getSuccessor(0), loop);
+        if (ends != leaves(block, branch->getSuccessor(1), loop) && goes_on(branch->getCondition(), !ends))
             return true;
     }
     return false;

@@ -60,9 +60,11 @@ std::vector<Place> Accesses::places_of(llvm::LoadInst &load)
 bool Accesses::may_change(llvm::Instruction &at, llvm::Loop &loop)
 {
     auto *load = llvm::dyn_cast<llvm::LoadInst>(&at);
+    auto *atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&at);
 
-    if (llvm::isa<llvm::AtomicRMWInst>(at) || llvm::isa<llvm::AtomicCmpXchgInst>(at))
-        return at.getOperand(0)->getType()->getPointerAddressSpace() != 3;
+    if (atomic || llvm::isa<llvm::AtomicCmpXchgInst>(at))
+        return at.getOperand(0)->getType()->getPointerAddressSpace() != 3 &&
+               !(atomic && counts_to_its_end(*atomic, loop));
     if (!load || load->getPointerAddressSpace() == 3)
         return false;
     std::vector<Place> found = places_of(*load);
@@ -70,11 +72,9 @@ bool Accesses::may_change(llvm::Instruction &at, llvm::Loop &loop)
         return false;
     if (load->isVolatile() || load->isAtomic())
         return true;
-    if (!evolution.isLoopInvariant(evolution.getSCEV(load->getPointerOperand()), &loop))
-        return false;
     for (const Place &place : found)
         if (!place.root || written.count(place.root))
-            return true;
+            return looks_again(*load, loop);
     return false;
 }
 
