@@ -746,6 +746,38 @@ static void loops_end_by_several_conditions(void **state)
     CHECK(kernels);
 }
 
+/* Eight elements, one distance apart, in an order of which two halves go downwards. */
+static void rows_of_eight(void)
+{
+    for (int64_t k = 0; k < 8; k++) {
+        reads(1, 4 * (GID(0) + ARG(2) * k), 4);
+        stores(0, 4 * (GID(0) + ARG(2) * k), 4);
+    }
+}
+
+#define COPY(k) "o[e + n * " #k "] = a[e + n * " #k "]; "
+
+static void unrolled_rows_are_whole(void **state)
+{
+    static const struct kernel kernels[] = {
+        {"kernel void f(global int *o, global const int *a, int n) { int e = get_global_id(0);\n" COPY(3) COPY(2)
+             COPY(1) COPY(0) COPY(7) COPY(5) COPY(6) COPY(4) "}",
+         rows_of_eight,
+         {.global = {8}, .local = {4}, .scalars = {0, 0, 9}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global const int *a, int n) { int e = get_global_id(0);\n" COPY(4) COPY(6)
+             COPY(2) COPY(0) COPY(7) COPY(5) COPY(3) COPY(1) "}",
+         rows_of_eight,
+         {.global = {8}, .local = {4}, .scalars = {0, 0, 9}},
+         NULL,
+         0},
+    };
+
+    (void)state;
+    CHECK(kernels);
+}
+
 static void loops_are_counted(void **state)
 {
     static const struct kernel kernels[] = {
@@ -1527,6 +1559,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(affine_addresses_are_exact),
+        cmocka_unit_test(unrolled_rows_are_whole),
         cmocka_unit_test(loops_are_counted),
         cmocka_unit_test(other_arithmetic_is_followed),
         cmocka_unit_test(copies_are_followed),

@@ -207,6 +207,36 @@ static void pixel_store(struct generator *g)
                value.text);
 }
 
+/* Elements in fixed distances from each other in any order, as of a loop that was unrolled. */
+static void row_store(struct generator *g, unsigned of)
+{
+    const bool scalar = rk_chance(g, 2), reads = rk_chance(g, 2);
+    const int64_t step = scalar ? g->kernel->most_w : 1 + (int)rk_chance(g, 60);
+    const unsigned n = 4 + rk_chance(g, 6);
+    struct value base = rk_fitted(g, rk_index_of(g, of, 4), RANDOM_KERNEL_BYTES / 4 - step * n);
+    unsigned order[10];
+
+    for (unsigned i = 0; i < n; i++) {
+        unsigned at = rk_chance(g, i + 1);
+
+        order[i] = order[at];
+        order[at] = i;
+    }
+    rk_put(g, "{ int r = %s, step = ", base.text);
+    if (scalar)
+        rk_put(g, "w; uint x = u;");
+    else
+        rk_put(g, "%" PRId64 "; uint x = u;", step);
+    for (unsigned i = 0; i < n; i++)
+        if (reads)
+            rk_put(g, " x = (x ^ (uint)in[r + step * %u]) * 3;", order[i]);
+        else
+            rk_put(g, " ((global uint *)%c)[r + step * %u] = x;", 'a' + (char)of, order[i]);
+    if (reads)
+        rk_put(g, " ((global uint *)%c)[r] = x;", 'a' + (char)of);
+    rk_put(g, " }\n");
+}
+
 static void store(struct generator *g)
 {
     unsigned of = rk_chance(g, 2);
@@ -214,8 +244,10 @@ static void store(struct generator *g)
     indent(g);
     if (rk_chance(g, 3))
         plain_store(g, of);
-    else
+    else if (rk_chance(g, 5))
         other_store(g, of);
+    else
+        row_store(g, of);
 }
 
 static void declare(struct generator *g)

@@ -75,6 +75,7 @@ bool Accesses::roll_some(Alike &alike, Forms &forms)
     loop = loop_of_length(row.size(), first);
     if (loop == no_node || loop == stand_in)
         return false;
+    alike.by_address.erase(first.address[0]); /* it is a row now: no other may take it for one access */
     first.address[0] = forms.replaced(address, counter, nodes.leaf(TSL_NODE_COUNTER, 64, loop));
     first.loops.push_back(loop);
     for (size_t i = 1; i < row.size(); i++) {
