@@ -1491,6 +1491,8 @@ static const struct flagged looking[] = {
     /* Round and round, and where memory says. */
     {PER_GROUP("uint i = other; while (!a[i]) { a[n] = i; i = (i + 1) % n; }"), TSL_FOOTPRINT_SPINS},
     {PER_GROUP("uint i = other; while (a[i] != i) i = a[i];"), TSL_FOOTPRINT_SPINS},
+    /* A flag says whether its end is reached at all. */
+    {PER_GROUP("for (;;) { if (a[other]) { out[n] = 1; if (n > 3) break; } " FENCE "}"), TSL_FOOTPRINT_SPINS},
     /* What goes on or ends by a counter waits for nobody. */
     {PER_GROUP("uint i = other; while (!a[i]) { a[i] = 2; i++; }"), 0},
     {PER_GROUP("long i = other; while (!a[i]) { a[i] = 2; i -= 3; }"), 0},
@@ -1511,6 +1513,17 @@ static const struct flagged counting[] = {
     /* Only now and then. */
     {TAKE("i = get_global_id(0); while (i < n) { k += in[i]; if (k > 9) { out[i] = k; k = 0; i = atomic_inc(c); } }"),
      0},
+    {TAKE("i = get_global_id(0); for (;;) { if (k < 9) k += in[i + k]; else { out[i] = k; i = atomic_inc(c); if (i < "
+          "n)\n"
+          "  k = in[i]; else break; } }"),
+     0},
+    {TAKE("i = get_global_id(0); for (;;) { if (k < 9) k += in[i + k]; else { out[i] = k; i = atomic_inc(c); if (i > "
+          "n)\n"
+          "  k = in[i]; else break; } }"),
+     TSL_FOOTPRINT_SPINS},
+    {TAKE("i = get_global_id(0); for (;;) { if (k < 9) k += out[k]; else { out[i] = k; i = atomic_inc(c); if (i < n)\n"
+          "  k = in[i]; else break; } }"),
+     TSL_FOOTPRINT_SPINS},
     /* Locks, and what waits for others' counting. */
     {TAKE("while (atomic_inc(c) > 0); out[0] += k; *c = 0;"), TSL_FOOTPRINT_SPINS},
     {TAKE("while (atomic_inc(c) != 0) atomic_dec(c); out[0] += k; atomic_dec(c);"), TSL_FOOTPRINT_SPINS},

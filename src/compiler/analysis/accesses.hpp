@@ -250,6 +250,8 @@ class Accesses
     /* flags.cpp */
     void find_flags();
     bool is_only_way_out(llvm::BasicBlock *block, llvm::Loop &loop);
+    void add_conditions(llvm::Loop &loop, llvm::SmallVectorImpl<llvm::Value *> &to);
+    bool add_ends(llvm::Loop &loop, llvm::SmallVectorImpl<llvm::Value *> &to);
     bool waits(llvm::Loop &loop);
     bool is_one_load(llvm::PHINode &phi);
     bool is_unwritten(llvm::LoadInst &load);
@@ -280,7 +282,9 @@ class Accesses
     bool expects_what_is_there(llvm::AtomicCmpXchgInst &exchange, llvm::Loop &loop);
     bool may_disturb(llvm::Instruction &at, llvm::ArrayRef<llvm::Value *> roots);
     bool is_undisturbed(llvm::Loop &loop, llvm::ArrayRef<llvm::Instruction *> exchanges);
-    bool ends_unless(llvm::Loop &loop, llvm::function_ref<bool(llvm::Value *, bool)> goes_on);
+    using GoesOn = llvm::function_ref<bool(llvm::Value *, bool)>;
+    bool ends_there(llvm::BasicBlock *block, llvm::Loop &loop, GoesOn goes_on);
+    bool ends_unless(llvm::Loop &loop, GoesOn goes_on);
     bool ends_by_comparison(llvm::Loop &loop, llvm::AtomicCmpXchgInst &exchange);
     bool ends_by_two(llvm::Loop &loop, llvm::AtomicRMWInst &earlier, llvm::AtomicRMWInst &later);
     Exchanges exchanges_of(llvm::Loop &loop);

@@ -238,7 +238,8 @@ bool Accesses::implies_below(llvm::Value *condition, bool holds, llvm::ArrayRef<
     return is_counted_by(a, additions, loop) && is_fixed(b, loop);
 }
 
-/* Does the loop end where what it counts itself gets to a bound, whatever others add? */
+/* Does the loop end where what it counts itself gets to a bound, whatever others add? Each iteration looks, or the
+ * block that counts does. */
 bool Accesses::counts_to_its_end(llvm::AtomicRMWInst &at, llvm::Loop &loop)
 {
     Exchanges additions;
@@ -246,7 +247,12 @@ bool Accesses::counts_to_its_end(llvm::AtomicRMWInst &at, llvm::Loop &loop)
     if (!counts_up(at) || course_of(evolution.getSCEV(at.getPointerOperand()), loop) != Course::fixed)
         return false;
     additions = additions_like(at, loop);
-    return is_undisturbed(loop, additions) && ends_unless(loop, [&](llvm::Value *condition, bool holds) {
+    if (!is_undisturbed(loop, additions))
+        return false;
+    return ends_there(
+               at.getParent(), loop,
+               [&](llvm::Value *condition, bool holds) { return implies_below(condition, holds, {&at}, loop); }) ||
+           ends_unless(loop, [&](llvm::Value *condition, bool holds) {
                return implies_below(condition, holds, additions, loop);
            });
 }

@@ -104,18 +104,43 @@ llvm::BasicBlock *behind_empty(llvm::BasicBlock *block)
     return block;
 }
 
-/* Does control leave the loop on that way: at once, or by a switch that the way decides about? */
+/* What phis of a block are, of which the way into it decides. */
+using Decided = llvm::SmallDenseMap<llvm::Value *, llvm::ConstantInt *, 8>;
+
+void decide(llvm::BasicBlock *from, llvm::BasicBlock *to, Decided &decided)
+{
+    Decided now;
+
+    for (llvm::PHINode &phi : to->phis()) {
+        llvm::Value *value = phi.getIncomingValueForBlock(from);
+        auto *number = llvm::dyn_cast<llvm::ConstantInt>(value);
+
+        now[&phi] = number ? number : decided.lookup(value);
+    }
+    for (auto &one : now)
+        decided[one.first] = one.second;
+}
+
+/* Where control goes behind the block; null: not known. */
+llvm::BasicBlock *next_of(llvm::BasicBlock *block, const Decided &decided)
+{
+    auto *choice = llvm::dyn_cast<llvm::SwitchInst>(block->getTerminator());
+    auto *number = choice ? decided.lookup(choice->getCondition()) : nullptr;
+
+    return number ? choice->findCaseValue(number)->getCaseSuccessor() : block->getSingleSuccessor();
+}
+
+/* Does control leave the loop on that way: at once, or by switches that the way decides about? */
 bool leaves(llvm::BasicBlock *from, llvm::BasicBlock *to, const llvm::Loop &loop)
 {
-    auto *choice = llvm::dyn_cast<llvm::SwitchInst>(to->getTerminator());
-    auto *phi = choice ? llvm::dyn_cast<llvm::PHINode>(choice->getCondition()) : nullptr;
+    Decided decided;
 
-    if (!loop.contains(to))
-        return true;
-    if (!phi || phi->getParent() != to)
-        return false;
-    auto *number = llvm::dyn_cast<llvm::ConstantInt>(phi->getIncomingValueForBlock(from));
-    return number && !loop.contains(choice->findCaseValue(number)->getCaseSuccessor());
+    for (unsigned i = 0; i < 8 && to && loop.contains(to) && to != loop.getHeader(); i++) {
+        decide(from, to, decided);
+        from = to;
+        to = next_of(to, decided);
+    }
+    return to && !loop.contains(to);
 }
 
 /* Do values depend on the way on which control comes there? */
@@ -215,24 +240,27 @@ bool Accesses::is_undisturbed(llvm::Loop &loop, llvm::ArrayRef<llvm::Instruction
     return true;
 }
 
-/* A branch that each iteration takes, and that goes on only as `goes_on` says of the condition. */
-bool Accesses::ends_unless(llvm::Loop &loop, llvm::function_ref<bool(llvm::Value *, bool)> goes_on)
+/* Does the block's branch go on in the loop only as `goes_on` says of the condition? */
+bool Accesses::ends_there(llvm::BasicBlock *block, llvm::Loop &loop, GoesOn goes_on)
+{
+    auto *branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+
+    if (!branch || !branch->isConditional())
+        return false;
+    bool ends = leaves(block, branch->getSuccessor(0), loop);
+    return ends != leaves(block, branch->getSuccessor(1), loop) && goes_on(branch->getCondition(), !ends);
+}
+
+/* So a branch that each iteration takes. */
+bool Accesses::ends_unless(llvm::Loop &loop, GoesOn goes_on)
 {
     llvm::SmallVector<llvm::BasicBlock *, 4> latches;
 
     loop.getLoopLatches(latches);
-    for (llvm::BasicBlock *block : loop.blocks()) {
-        auto *branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
-        bool always =
-            llvm::all_of(latches, [&](llvm::BasicBlock *latch) { return dominators.dominates(block, latch); });
-
-        if (!always || !branch || !branch->isConditional())
-            continue;
-        bool ends = leaves(block, branch->getSuccessor(0), loop);
-        if (ends != leaves(block, branch->getSuccessor(1), loop) && goes_on(branch->getCondition(), !ends))
-            return true;
-    }
-    return false;
+    return llvm::any_of(loop.blocks(), [&](llvm::BasicBlock *block) {
+        return llvm::all_of(latches, [&](llvm::BasicBlock *latch) { return dominators.dominates(block, latch); }) &&
+               ends_there(block, loop, goes_on);
+    });
 }
 
 /* With a comparison, of what the loop has found there. */

@@ -147,6 +147,42 @@ bool Accesses::is_only_way_out(llvm::BasicBlock *block, llvm::Loop &loop)
     return false;
 }
 
+/* What decides where control goes behind the block; null: nothing. */
+static llvm::Value *end_of(llvm::BasicBlock *block)
+{
+    auto *branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+    auto *choice = llvm::dyn_cast<llvm::SwitchInst>(block->getTerminator());
+
+    return choice ? choice->getCondition() : branch && branch->isConditional() ? branch->getCondition() : nullptr;
+}
+
+/* All that decides which way control goes in the loop. */
+void Accesses::add_conditions(llvm::Loop &loop, llvm::SmallVectorImpl<llvm::Value *> &to)
+{
+    for (llvm::BasicBlock *block : loop.blocks())
+        if (!is_only_way_out(block, loop))
+            to.push_back(end_of(block));
+}
+
+/* What decides about the loop's ends. Does control come to each of them in each iteration? A counter's end, to which it
+ * does, is enough. */
+bool Accesses::add_ends(llvm::Loop &loop, llvm::SmallVectorImpl<llvm::Value *> &to)
+{
+    llvm::SmallVector<llvm::BasicBlock *, 4> exiting, latches;
+    bool always = true;
+
+    loop.getExitingBlocks(exiting);
+    loop.getLoopLatches(latches);
+    for (llvm::BasicBlock *block : exiting) {
+        if (!may_end(*block, loop))
+            continue;
+        to.push_back(end_of(block));
+        always = always &&
+                 llvm::all_of(latches, [&](llvm::BasicBlock *latch) { return dominators.dominates(block, latch); });
+    }
+    return always || is_counted(loop);
+}
+
 /* What decides about a loop's end is followed within the loop: values, conditions that choose among them, and those
  * that say how often a loop within this one computes them anew. */
 bool Accesses::waits(llvm::Loop &loop)
@@ -155,20 +191,13 @@ bool Accesses::waits(llvm::Loop &loop)
     llvm::SmallVector<llvm::Value *, 16> todo;
     llvm::SmallPtrSet<llvm::Value *, 32> seen;
     llvm::SmallPtrSet<llvm::Loop *, 8> counted;
-    bool all = false;
-    auto end_of = [](llvm::BasicBlock *block) -> llvm::Value * {
-        auto *branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
-        auto *choice = llvm::dyn_cast<llvm::SwitchInst>(block->getTerminator());
-
-        return choice ? choice->getCondition() : branch && branch->isConditional() ? branch->getCondition() : nullptr;
-    };
+    bool all;
 
     if (exchanging.count(&loop))
         return false;
-    loop.getExitingBlocks(exiting);
-    for (llvm::BasicBlock *block : exiting)
-        if (may_end(*block, loop))
-            todo.push_back(end_of(block));
+    all = !add_ends(loop, todo);
+    if (all)
+        add_conditions(loop, todo);
     while (!todo.empty()) {
         auto *at = llvm::dyn_cast_or_null<llvm::Instruction>(todo.pop_back_val());
         auto *phi = llvm::dyn_cast_or_null<llvm::PHINode>(at);
@@ -188,9 +217,7 @@ bool Accesses::waits(llvm::Loop &loop)
             return true;
         if (phi && !all && phi->getParent() != loop.getHeader() && !is_one_load(*phi)) {
             all = true;
-            for (llvm::BasicBlock *block : loop.blocks())
-                if (!is_only_way_out(block, loop))
-                    todo.push_back(end_of(block));
+            add_conditions(loop, todo);
         }
         todo.append(at->value_op_begin(), at->value_op_end());
     }
