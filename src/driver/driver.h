@@ -273,9 +273,10 @@ struct tsl_driver {
      * CL_INVALID_VALUE: it is no gate, or status is no end. */
     cl_int (*gate_open)(struct tsl_fence *gate, cl_int status);
 
-    /* Names the fence, of another driver, whose end will open the gate, once and before anything waits for the gate:
-     * the driver may then look for that end itself (fence_peek, fence_is_sure), and gate_open may find the gate open.
-     * Takes a reference of its own if it wants one. May be NULL. */
+    /* Names the fence, of another member, whose end will open the gate, once and before anything waits for the gate:
+     * the driver may then look for that end itself (fence_peek, fence_is_sure) and open the gate if it is a good one,
+     * and gate_open may find the gate open. What waits for the gate may have run by then, but its fences complete after
+     * gate_open. A flush of the fence's lane follows. Takes a reference of its own if it wants one. May be NULL. */
     void (*gate_by)(struct tsl_fence *gate, struct tsl_fence *opener);
 
     /* Has it ended well, as far as can be seen without a lock or a call of the technology? Called by other drivers,

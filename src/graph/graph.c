@@ -39,6 +39,7 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
     LIST_INIT(&graph->queues);
     LIST_INIT(&graph->dead_queues);
     STAILQ_INIT(&graph->ports_ready);
+    STAILQ_INIT(&graph->ports_unsent);
     STAILQ_INIT(&graph->to_watch);
     STAILQ_INIT(&graph->signalled);
     STAILQ_INIT(&graph->dead_ops);

@@ -45,8 +45,10 @@ struct tsl_port {
     size_t fresh_size; /* allocated since a submission succeeded: the device may not have it really yet */
     struct tsl_graph_lane up, down;             /* moves to and from the member */
     struct tsl_graph_lane timed_up, timed_down; /* lanes that profile, for moves whose time the placer is to learn */
-    struct tsl_graph_lane *unsent; /* what the drain submitted is flushed by this one; a reference; NULL: nothing */
-    struct tsl_worker *worker;     /* of synchronous ports, and of those with a sender; else NULL */
+    /* What was submitted is flushed by this one, when all that was ready is submitted; a reference; NULL: nothing. */
+    struct tsl_graph_lane *unsent;
+    STAILQ_ENTRY(tsl_port) unsent_link;
+    struct tsl_worker *worker; /* of synchronous ports, and of those with a sender; else NULL */
     struct tsl_job job;
     STAILQ_ENTRY(tsl_port) link;
 };

@@ -96,6 +96,7 @@ struct tsl_graph {
 
     /* Work left by what happened under the lock, done by tsl_graph_leave without it. */
     STAILQ_HEAD(, tsl_port) ports_ready;
+    STAILQ_HEAD(, tsl_port) ports_unsent; /* whose flush was left until all ports are drained */
     struct tsl_op_queue to_watch;  /* submitted operations whose completion must be notified (owned references) */
     struct tsl_op_queue signalled; /* operations whose fence told of completion (owned references) */
     struct tsl_op_queue dead_ops;  /* unreferenced: fences and gates are to be dropped, then the memory */

@@ -136,12 +136,10 @@ static inline void after_submission(struct tsl_op *op, cl_int error)
     tsl_graph_changed(op->port->graph);
     if (!op->command->flushed)
         return;
-    if (!op->port->member->driver->flushes_all) {
+    if (op->port->member->driver->flushes_all)
+        tsl_port_send_later(lane);
+    else
         tsl_graph_lane_flush(lane);
-    } else if (!op->port->unsent) { /* At the end of the drain. */
-        tsl_graph_lane_ref(lane);
-        op->port->unsent = lane;
-    }
 }
 
 /* The n-th oldest operation on its way that has a fence, or the newest that has one if there are fewer; NULL: none has.
@@ -283,12 +281,21 @@ static bool submit_ahead(struct tsl_op *of)
     return false;
 }
 
-/* What was to be flushed of a driver whose flush is for all lanes. The lock is given meanwhile. */
-static void send_all(struct tsl_port *port)
+void tsl_port_send_later(struct tsl_graph_lane *lane)
 {
-    struct tsl_graph_lane *lane = port->unsent;
-    if (!lane)
+    struct tsl_port *port = lane->port;
+    if (port->unsent)
         return;
+    tsl_graph_lane_ref(lane);
+    port->unsent = lane;
+    STAILQ_INSERT_TAIL(&port->graph->ports_unsent, port, unsent_link);
+}
+
+void tsl_port_send(struct tsl_graph *graph)
+{
+    struct tsl_port *port = STAILQ_FIRST(&graph->ports_unsent);
+    struct tsl_graph_lane *lane = port->unsent;
+    STAILQ_REMOVE_HEAD(&graph->ports_unsent, unsent_link);
     port->unsent = NULL;
     tsl_graph_lane_flush(lane);
     tsl_graph_lane_unref(lane);
@@ -300,12 +307,9 @@ void tsl_port_drain(struct tsl_port *port)
     if (port->draining)
         return; /* The other thread sees what was added. */
     port->draining = true;
-    do {
-        while ((op = STAILQ_FIRST(&port->ready))) {
-            STAILQ_REMOVE_HEAD(&port->ready, ready);
-            submit_op(op);
-        }
-        send_all(port);
-    } while (!STAILQ_EMPTY(&port->ready));
+    while ((op = STAILQ_FIRST(&port->ready))) {
+        STAILQ_REMOVE_HEAD(&port->ready, ready);
+        submit_op(op);
+    }
     port->draining = false;
 }

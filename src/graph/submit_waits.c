@@ -8,6 +8,7 @@
 #include "graph/lane.h"
 #include "graph/op.h"
 #include "graph/state.h"
+#include "graph/submit.h"
 
 #include <stdlib.h>
 
@@ -124,13 +125,24 @@ static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *f
     return gate;
 }
 
+/* What another member's work waits for must be sent, but members of one driver, whose flush is for all, can have theirs
+ * sent together when all is submitted. The driver may have something to say there for the gate. */
+static void send_before(const struct tsl_op *op, struct tsl_op *before)
+{
+    if (op->port->member->driver->flushes_all && op->port->member->driver == before->port->member->driver) {
+        before->lane->n_dirty++;
+        tsl_port_send_later(before->lane);
+    } else if (!tsl_graph_lane_flush(before->lane)) {
+        wait_for_lane(before);
+    }
+}
+
 /* Waits for an operation on another member, which has this fence, referenced. The lane is referenced. */
 static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, struct tsl_fence *fence, tsl_fences *waits)
 {
     struct tsl_graph *graph = op->port->graph;
     bool strict = strictly_after(op, before), failed = false;
-    if (!tsl_graph_lane_flush(before->lane))
-        wait_for_lane(before);
+    send_before(op, before);
     tsl_graph_open(graph);
     struct tsl_fence *gate = gate_for(op->port->member, fence, strict);
     if (!gate || !TSL_SMALL_PUSH(waits, gate)) { /* No gate could be had, or noted: this thread waits. */

@@ -94,6 +94,7 @@ static void serve_port(struct tsl_port *port, enum tsl_who who)
     }
 }
 
+/* What drivers send by a flush for all lanes stays unsent: more may come together with it. */
 static void serve_ports(struct tsl_graph *graph, enum tsl_who who)
 {
     struct tsl_port *port = STAILQ_FIRST(&graph->ports_ready);
@@ -115,6 +116,8 @@ void tsl_graph_send(struct tsl_graph *graph, enum tsl_who who)
 void tsl_graph_begin_now(struct tsl_graph *graph)
 {
     serve_ports(graph, TSL_WHO_APPLICATION);
+    while (!STAILQ_EMPTY(&graph->ports_unsent))
+        tsl_port_send(graph);
     tsl_senders_join(graph);
 }
 
@@ -236,6 +239,8 @@ bool tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
             tsl_schedule_later(graph);
         else if (!STAILQ_EMPTY(&graph->ports_ready))
             serve_ports(graph, who);
+        else if (!STAILQ_EMPTY(&graph->ports_unsent))
+            tsl_port_send(graph);
         else if (!STAILQ_EMPTY(&graph->to_watch))
             tsl_complete_watched(graph);
         else if (graph->records)

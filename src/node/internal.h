@@ -93,6 +93,13 @@ struct node_lane {
 
 enum node_state { NODE_WAITS, NODE_GIVEN, NODE_DONE };
 
+/* A gate of another node that the end of work opens. */
+struct node_opening {
+    unsigned node;
+    uint64_t gate;
+    struct node_opening *next;
+};
+
 /* Work of a lane; or a gate, which has none. */
 struct node_work {
     struct node_object object;
@@ -101,13 +108,19 @@ struct node_work {
     struct node_bytes *bytes;        /* which the request borrows from; NULL: nothing */
     struct node_lane *lane;          /* a reference until it is done */
     bool is_gate, lacks_data, stays; /* stays: later work may name it */
-    bool receiving;                  /* its data are being received: they stay where they are */
-    bool asked;                      /* of a PULL: the other node was asked for its data, … */
-    uint64_t asked_ns;               /* … then */
-    struct node_fetch *fetch;        /* another node's question, which this READ answers; ours */
-    bool ended;                      /* the driver is through with it */
-    bool told;                       /* the driver tells its end, or told it */
-    cl_int status, failed;           /* failed: why it isn't done at all */
+    bool has_opener, by_peer;        /* of a gate: another node's work opens it; that node has */
+    unsigned opener_node;
+    uint64_t opener;
+    struct node_opening *openings; /* ours */
+    bool receiving;                /* its data are being received: they stay where they are */
+    bool asked;                    /* of a PULL: the other node was asked for its data, … */
+    uint64_t asked_ns;             /* … then, … */
+    unsigned n_after;              /* … to be read after this work of that node's */
+    uint64_t *after;
+    struct node_fetch *fetch; /* another node's question, which this READ answers; ours */
+    bool ended;               /* the driver is through with it */
+    bool told;                /* the driver tells its end, or told it */
+    cl_int status, failed;    /* failed: why it isn't done at all */
     unsigned n_waits;
     struct node_work **waits; /* references until it is done */
     struct node_mem *mems[4]; /* references until it is done: dst, src, other, before */
@@ -139,7 +152,7 @@ struct node_job {
 };
 
 /* What another node asks for of a program's memory. It waits while that memory, of which the program has told here, is
- * still on its way. */
+ * still on its way, and until the driver has what it is to come after. */
 struct node_fetch {
     unsigned node;
     uint32_t program;
@@ -147,7 +160,15 @@ struct node_fetch {
     TAILQ_ENTRY(node_fetch) link;
 };
 
+/* Another node has opened a gate of which the program hasn't told here yet. */
+struct node_early {
+    uint32_t program;
+    uint64_t gate;
+    TAILQ_ENTRY(node_early) link;
+};
+
 TAILQ_HEAD(node_fetches, node_fetch);
+TAILQ_HEAD(node_earlies, node_early);
 TAILQ_HEAD(node_lanes, node_lane);
 
 /* One program. */
@@ -161,6 +182,7 @@ struct node_session {
     struct node_regions regions;
     struct tsl_writer out;
     struct node_work *expects; /* whose payload comes next; a reference */
+    uint64_t last_id;          /* of work and gates, whose numbers grow */
     uint32_t told_lost;        /* members of whose loss it knows, as bits */
     struct node_session *next;
 };
@@ -178,6 +200,7 @@ struct node_server {
     struct node_out out;
     bool lost_peers[TSL_REMOTE_MAX_NODES];
     struct node_fetches fetches; /* that wait */
+    struct node_earlies earlies;
     uint32_t gone[NODE_N_GONE];
     unsigned n_gone;
     unsigned n_members;
@@ -216,8 +239,14 @@ void node_bytes_unref(struct node_bytes *bytes);
 void node_ask_peers(struct node_lane *lane);
 /* The answer to another node's question; frees that. */
 void node_tell_peer(struct node_work *work);
-/* Memory of which other nodes have asked may be there. */
-void node_look_for_fetches(struct node_session *session);
+/* What other nodes have asked for may be there, or its turn may have come. True: some of it has begun. */
+bool node_look_for_fetches(struct node_session *session);
+/* Gates of other nodes that the end of this work opens; if it didn't end well the program does. */
+void node_open_others(struct node_work *work);
+bool node_take_opens(struct node_session *session, const struct tsl_remote_request *request);
+bool node_take_opened_by(struct node_session *session, const struct tsl_remote_request *request);
+/* Was that new gate opened before the program told of it? Forgets that. */
+bool node_was_opened_early(struct node_session *session, uint64_t gate);
 /* That program's are dropped; those still to come, too. */
 void node_drop_fetches(struct node_server *server, uint32_t program);
 

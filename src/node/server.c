@@ -36,6 +36,7 @@ struct node_server *node_server_create(const struct node_out *out)
     server->out = *out;
     server->last_ended = &server->ended;
     TAILQ_INIT(&server->fetches);
+    TAILQ_INIT(&server->earlies);
     pthread_mutex_init(&server->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -55,6 +56,8 @@ void node_server_destroy(struct node_server *server)
 {
     while (!TAILQ_EMPTY(&server->fetches))
         node_drop_fetches(server, TAILQ_FIRST(&server->fetches)->program);
+    while (!TAILQ_EMPTY(&server->earlies))
+        node_drop_fetches(server, TAILQ_FIRST(&server->earlies)->program);
     pthread_cond_destroy(&server->wake);
     pthread_mutex_destroy(&server->lock);
     free(server);
@@ -147,8 +150,6 @@ bool node_server_take(struct node_server *server, uint32_t program, uint8_t *dat
     } else {
         free(data);
     }
-    if (session && sound)
-        node_look_for_fetches(session);
     if (session)
         node_settle(session);
     if (session && !sound)

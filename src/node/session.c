@@ -256,6 +256,10 @@ static bool take_object(struct node_session *session, struct tsl_remote_request 
         return free_fence(session, request->id);
     case TSL_REMOTE_DATA:
         return node_take_data(session, request);
+    case TSL_REMOTE_OPENS:
+        return node_take_opens(session, request);
+    case TSL_REMOTE_OPENED_BY:
+        return node_take_opened_by(session, request);
     case TSL_REMOTE_PROGRAM_FREE:
         return node_forget(session, request->id, NODE_PROGRAM);
     case TSL_REMOTE_KERNEL_FREE:

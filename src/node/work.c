@@ -44,6 +44,7 @@ static void drop_uses(struct node_work *work)
     node_stage_give(work->data);
     node_bytes_unref(work->bytes);
     tsl_remote_request_finish(&work->request);
+    free(work->after);
     memset(work->mems, 0, sizeof(work->mems));
     work->n_waits = 0;
     work->waits = NULL;
@@ -52,6 +53,7 @@ static void drop_uses(struct node_work *work)
     work->fence = NULL;
     work->data = NULL;
     work->bytes = NULL;
+    work->after = NULL;
 }
 
 void node_free_work(struct node_work *work)
@@ -59,6 +61,12 @@ void node_free_work(struct node_work *work)
     drop_uses(work);
     if (work->lane)
         node_unref(&work->lane->object);
+    while (work->openings) {
+        struct node_opening *opening = work->openings;
+
+        work->openings = opening->next;
+        free(opening);
+    }
     free(work->fetch);
     free(work);
 }
@@ -106,6 +114,7 @@ bool node_take_work(struct node_session *session, struct tsl_remote_request *req
     work = create(session, finishes ? 0 : request->id, lane->object.member);
     if (!work)
         return false;
+    session->last_id = request->id > session->last_id && !finishes ? request->id : session->last_id;
     work->request = *request;
     request->waits = NULL;
     request->args = NULL;
@@ -134,16 +143,29 @@ bool node_take_gate(struct node_session *session, const struct tsl_remote_reques
     struct node_work *gate =
         node_create(session, sizeof(*gate), NODE_WORK, request->id, session->server->members[request->member]);
 
-    if (gate)
-        gate->is_gate = gate->stays = true;
-    return gate != NULL;
+    if (!gate)
+        return false;
+    gate->is_gate = gate->stays = true;
+    session->last_id = request->id > session->last_id ? request->id : session->last_id;
+    if (node_was_opened_early(session, request->id)) {
+        gate->by_peer = true;
+        gate->state = NODE_DONE;
+        gate->status = CL_COMPLETE;
+    }
+    return true;
 }
 
 bool node_take_open(struct node_session *session, const struct tsl_remote_request *request)
 {
     struct node_work *gate = (struct node_work *)node_find(session, request->id, NODE_WORK);
 
-    if (!gate || !gate->is_gate || gate->state == NODE_DONE || request->status > CL_COMPLETE)
+    if (!gate || !gate->is_gate || request->status > CL_COMPLETE)
+        return false;
+    if (gate->by_peer) { /* Another node was first. */
+        gate->by_peer = false;
+        return true;
+    }
+    if (gate->state == NODE_DONE)
         return false;
     gate->state = NODE_DONE;
     gate->status = request->status;
@@ -345,6 +367,7 @@ static void end_work(struct node_work *work)
     work->status = work->failed ? work->failed : work->status;
     if (work->request.kind == TSL_REMOTE_FINISH)
         end_finish(work);
+    node_open_others(work);
     if (work->fetch)
         node_tell_peer(work);
     else if (work->request.kind == TSL_REMOTE_READ && !work->status)
@@ -367,13 +390,14 @@ static void end_work(struct node_work *work)
 /* True: something has changed that others may wait for. */
 static bool settle_lane(struct node_lane *lane)
 {
-    struct node_work *first, *next = lane->next;
+    struct node_work *first, *next;
     bool changed = false;
 
     while ((first = TAILQ_FIRST(&lane->works)) && first->state == NODE_GIVEN && may_end(first)) {
         end_work(first);
         changed = true;
     }
+    next = lane->next; /* An end may have added work. */
     give_ready(lane);
     if (lane->next == next)
         return changed;
@@ -395,5 +419,6 @@ void node_settle(struct node_session *session)
             next = TAILQ_NEXT(lane, link);
             node_unref(&lane->object);
         }
+        changed = node_look_for_fetches(session) || changed;
     } while (changed);
 }

@@ -56,6 +56,7 @@ void remote_send_locked(struct remote_node *node)
     tsl_remote_put_frame(out->data, &frame);
     send_all(node->connection->socket, out->data, out->size);
     out->size = 0;
+    node->urgent = false;
 }
 
 void remote_say_locked(struct remote_node *node, const struct tsl_remote_request *request)
@@ -66,11 +67,11 @@ void remote_say_locked(struct remote_node *node, const struct tsl_remote_request
         remote_send_locked(node);
 }
 
-void remote_flush_locked(struct remote_node *node)
+static void flush_locked(struct remote_node *node)
 {
     struct remote_lane *lane;
 
-    if (LIST_EMPTY(&node->unflushed))
+    if (LIST_EMPTY(&node->unflushed) && !node->urgent)
         return; /* What else was said can wait for the next frame. */
     while ((lane = LIST_FIRST(&node->unflushed))) {
         LIST_REMOVE(lane, link);
@@ -78,6 +79,16 @@ void remote_flush_locked(struct remote_node *node)
         remote_say_locked(node, &(struct tsl_remote_request){.kind = TSL_REMOTE_FLUSH, .id = lane->id});
     }
     remote_send_locked(node);
+}
+
+void remote_flush_all_locked(struct remote_connection *c)
+{
+    if (!c->unflushed)
+        return;
+    c->unflushed = false;
+    for (unsigned i = 0; i < c->n_nodes; i++)
+        if (!c->nodes[i].lost)
+            flush_locked(&c->nodes[i]);
 }
 
 void remote_send_soon_locked(struct remote_node *node)
@@ -127,6 +138,7 @@ cl_int remote_ask(struct remote_node *node, struct tsl_remote_request *request, 
         c->calls = &call;
         call.before_ns = tsl_clock_ns();
         remote_say_locked(node, request);
+        remote_flush_all_locked(c); /* FINISH may wait for any of it. */
         remote_send_locked(node);
         while (!call.done)
             pthread_cond_wait(&c->changed, &c->lock);
@@ -236,6 +248,7 @@ static void init(struct remote_connection *c)
     for (unsigned i = 0; i < c->n_nodes; i++) {
         c->nodes[i].connection = c;
         c->nodes[i].index = i;
+        TAILQ_INIT(&c->nodes[i].told);
         tsl_clock_map_init(&c->nodes[i].clock);
     }
 }

@@ -201,8 +201,7 @@ static cl_int flush(struct tsl_lane *lane)
     struct remote_node *node = remote_member_of(lane->member)->node;
 
     remote_lock(node->connection);
-    if (!node->lost)
-        remote_flush_locked(node);
+    remote_flush_all_locked(node->connection);
     remote_unlock(node->connection);
     return CL_SUCCESS;
 }
@@ -250,6 +249,7 @@ const struct tsl_driver tsl_remote_driver = {
     .can_wait = remote_can_wait,
     .gate_create = remote_gate_create,
     .gate_open = remote_gate_open,
+    .gate_by = remote_gate_by,
     .build = remote_build,
     .compile = remote_compile,
     .link = remote_link,

@@ -73,6 +73,44 @@ void remote_tell(struct remote_fence *fence)
     tsl_fence_unref(&fence->base);
 }
 
+bool remote_waits_have_ended(struct remote_fence *fence)
+{
+    for (unsigned i = 0; i < fence->waits.n; i++)
+        if (atomic_load(&(*TSL_SMALL_AT(&fence->waits, i))->status) > CL_COMPLETE)
+            return false;
+    return true;
+}
+
+/* The first that a node has told and that can end; NULL: none. What is behind another in a node's list ends after it.
+ */
+static struct remote_fence *take_told_locked(struct remote_connection *c)
+{
+    for (unsigned i = 0; c->n_told && i < c->n_nodes; i++) {
+        struct remote_fence *fence = TAILQ_FIRST(&c->nodes[i].told);
+
+        if (!fence || !remote_waits_have_ended(fence))
+            continue;
+        TAILQ_REMOVE(&c->nodes[i].told, fence, told_link);
+        c->n_told--;
+        remote_end_locked(fence, fence->told_status);
+        return fence;
+    }
+    return NULL;
+}
+
+void remote_end_told(struct remote_connection *c)
+{
+    struct remote_fence *fence;
+
+    do {
+        remote_lock(c);
+        fence = take_told_locked(c);
+        remote_unlock(c);
+        if (fence)
+            remote_tell(fence);
+    } while (fence);
+}
+
 cl_int remote_fence_status(struct tsl_fence *fence)
 {
     return atomic_load_explicit(&remote_fence_of(fence)->status, memory_order_acquire);
@@ -108,8 +146,7 @@ cl_int remote_fence_wait(struct tsl_fence *fence)
     if (status <= CL_COMPLETE)
         return status;
     remote_lock(c);
-    if (!f->node->lost)
-        remote_flush_locked(f->node);
+    remote_flush_all_locked(c);
     remote_unlock(c);
     status = look_for_end(f);
     if (status <= CL_COMPLETE)
@@ -165,6 +202,8 @@ void remote_fence_free(struct tsl_fence *fence)
         tsl_fence_unref(&f->launch->base);
     if (f->first)
         tsl_fence_unref(&f->first->base);
+    if (f->opener)
+        tsl_fence_unref(&f->opener->base);
     free(f);
 }
 
@@ -194,6 +233,35 @@ cl_int remote_gate_create(struct tsl_member *member, struct tsl_fence **gate)
     return CL_SUCCESS;
 }
 
+/* Work behind a READ is left to the program, which has the bytes when it hears of the end. */
+void remote_gate_by(struct tsl_fence *gate, struct tsl_fence *opener)
+{
+    struct remote_fence *g = remote_fence_of(gate), *by = remote_fence_of(opener);
+    struct remote_connection *c = g->node->connection;
+
+    if (opener->driver != &tsl_remote_driver || by->is_gate || by->node == g->node)
+        return;
+    remote_lock(c);
+    if (!by->reads && !by->node->lost && !g->node->lost && atomic_load(&by->status) > CL_COMPLETE) {
+        g->opener = by;
+        tsl_fence_ref(opener);
+        remote_say_locked(by->node, &(struct tsl_remote_request){
+                                        .kind = TSL_REMOTE_OPENS, .id = by->id, .of = g->id, .param = g->node->index});
+        remote_say_locked(g->node,
+                          &(struct tsl_remote_request){
+                              .kind = TSL_REMOTE_OPENED_BY, .id = g->id, .of = by->id, .param = by->node->index});
+        by->node->urgent = c->unflushed = true;
+    }
+    remote_unlock(c);
+}
+
+/* Where the other node opens it, too, the program's word can wait for the next frame. */
+static bool can_wait_for_others(const struct remote_fence *gate, cl_int status)
+{
+    return gate->opener && !gate->opener->node->lost && atomic_load(&gate->opener->status) == CL_COMPLETE &&
+           status == CL_COMPLETE;
+}
+
 cl_int remote_gate_open(struct tsl_fence *gate, cl_int status)
 {
     struct remote_fence *f = remote_fence_of(gate);
@@ -211,11 +279,13 @@ cl_int remote_gate_open(struct tsl_fence *gate, cl_int status)
     if (!lost) {
         remote_say_locked(f->node,
                           &(struct tsl_remote_request){.kind = TSL_REMOTE_OPEN, .id = f->id, .status = status});
-        remote_send_soon_locked(f->node);
+        if (!can_wait_for_others(f, status))
+            remote_send_soon_locked(f->node);
     }
     remote_end_locked(f, status);
     remote_unlock(c);
     remote_tell(f);
+    remote_end_told(c);
     if (lost) {
         remote_lock(c);
         remote_end_lost_unlock(c);

@@ -19,13 +19,15 @@ struct remote_node {
     struct remote_connection *connection;
     unsigned index;
     bool lost;
-    bool owed; /* in the connection's list; the receiver's */
+    bool owed;   /* in the connection's list; the receiver's */
+    bool urgent; /* a flush sends what was said, whether or not there is work */
     SLIST_ENTRY(remote_node) link;
     struct tsl_writer out;              /* requests that were not sent yet */
     LIST_HEAD(, remote_lane) unflushed; /* lanes with work that was said since their last FLUSH */
     struct tsl_clock_map clock;
-    size_t sent_size;             /* bytes of data that the node holds for us */
-    struct tsl_remote_reply data; /* of which the payload comes next; kind 0: of none */
+    TAILQ_HEAD(, remote_fence) told; /* ends that wait for other nodes', in the order in which they were told */
+    size_t sent_size;                /* bytes of data that the node holds for us */
+    struct tsl_remote_reply data;    /* of which the payload comes next; kind 0: of none */
     unsigned n_members;
     struct remote_path *paths;
 };
@@ -90,12 +92,21 @@ struct remote_note {
  *
  * held: it may wait for something that the host must do first: a gate, or bytes that a READ brings to memory which a
  * later WRITE takes. Data of a WRITE that has such work before it are sent when that has ended.
+ *
+ * reads: a READ, or work that comes after one. When it has ended on its node its bytes may still be on their way to the
+ * program, so what comes after it on another node hears of its end from the program.
+ *
+ * opener: of a gate that another node opens as soon as this work of its has ended well. What is behind such a gate may
+ * be told to have ended before the program has heard of that work; it ends in the program's eyes when the gate has
+ * (node.told).
  */
 struct remote_fence {
     struct tsl_fence base;
     uint64_t id;
     atomic_int status;
-    bool is_gate, on_way, held, profile, has_times;
+    bool is_gate, on_way, held, reads, profile, has_times, is_told;
+    cl_int told_status;
+    struct remote_fence *opener; /* a reference */
     struct tsl_times times;
     struct remote_node *node;
     uint64_t lane_id; /* 0: a gate */
@@ -109,6 +120,7 @@ struct remote_fence {
     struct remote_fence *launch;                      /* whose times and error it tells, a reference; NULL: its own */
     UT_hash_handle hh;
     TAILQ_ENTRY(remote_fence) link; /* of all on their way, in the order of their numbers */
+    TAILQ_ENTRY(remote_fence) told_link;
 };
 
 /* Data that are still to be sent. */
@@ -158,6 +170,8 @@ struct remote_connection {
     bool slot_taken[TSL_REMOTE_N_SLOTS];
     SLIST_HEAD(, remote_node) owed; /* what the receiver said is not sent; its own */
     struct remote_node *copying;    /* the courier reads a program's memory for a WRITE to that node */
+    unsigned n_told;                /* fences in lists of what nodes have told */
+    bool unflushed;                 /* some node may have lanes that are, or is urgent */
 };
 
 /* Data that one node may hold for us and has not put to their place: more wait here. */
@@ -183,8 +197,9 @@ void remote_send_locked(struct remote_node *node);
 /* The same; in the receiver's thread when it has taken what was received. */
 void remote_send_soon_locked(struct remote_node *node);
 void remote_send_owed(struct remote_connection *c);
-/* Says FLUSH for all lanes that have work since theirs, and sends all. */
-void remote_flush_locked(struct remote_node *node);
+/* Says FLUSH for all lanes that have work since theirs, of all nodes, and sends all: what a node does may wait for
+ * another's. */
+void remote_flush_all_locked(struct remote_connection *c);
 /* Another frame, behind all that was said. */
 void remote_frame_locked(struct remote_node *node, const struct tsl_remote_frame *frame);
 /* Asks, and waits for the answer. Its data are the caller's (heap, with a NUL behind). CL_DEVICE_NOT_AVAILABLE: the
@@ -225,6 +240,11 @@ void remote_fence_free(struct tsl_fence *fence);
 bool remote_can_wait(struct tsl_member *member, const struct tsl_fence *fence);
 cl_int remote_gate_create(struct tsl_member *member, struct tsl_fence **gate);
 cl_int remote_gate_open(struct tsl_fence *gate, cl_int status);
+void remote_gate_by(struct tsl_fence *gate, struct tsl_fence *opener);
+/* Has all that it waits for, as far as it was on its way then, ended? */
+bool remote_waits_have_ended(struct remote_fence *fence);
+/* Ends what was told to have ended and waited for others. */
+void remote_end_told(struct remote_connection *c);
 
 /* transfer.c */
 cl_int remote_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,

@@ -16,9 +16,10 @@
  * memory, by MPI as a message of their own. A WRITE may come before its data, which DATA brings.
  *
  * Nodes speak with each other as well, about one program's memory: what a PULL needs its node asks the other for, by a
- * READ without a lane, and gets READ_IS, whose data stand behind it in the same frame. No reply is lost but with a
- * node. Both may name ranges, at the same places of either memory, in the place of a box: their bytes follow each other
- * in the data.
+ * READ without a lane, and gets READ_IS, whose data stand behind it in the same frame. Waits of such a READ are the
+ * other node's work. No reply is lost but with a node. Both may name ranges, at the same places of either memory, in
+ * the place of a box: their bytes follow each other in the data. OPEN tells that work has ended well which is to open a
+ * gate (OPENS). The program opens that gate, too, whatever happened: the first one counts.
  *
  * Numbers are little-endian. Neither side trusts the other's bytes: a decode is safe on any, allocates no more than a
  * small constant times their number, and leaves nothing to free when it returns false. Both sides speak one version
@@ -33,7 +34,7 @@
 #include "facts/kernel_facts.h"
 
 #define TSL_REMOTE_MAGIC   0x4e4c5354u /* "TSLN" */
-#define TSL_REMOTE_VERSION 4u
+#define TSL_REMOTE_VERSION 5u
 
 #define TSL_REMOTE_INLINE     ((size_t)8 << 10)   /* bytes of data within a message */
 #define TSL_REMOTE_PIECE      ((size_t)1 << 20)   /* bytes of data of one piece of work, and of a slot */
@@ -121,6 +122,8 @@ enum tsl_remote_request_kind {
     TSL_REMOTE_OPEN,       /* id, status */
     TSL_REMOTE_FENCE_FREE, /* id */
     TSL_REMOTE_DATA,       /* id: a WRITE; data, or a payload of size bytes comes next */
+    TSL_REMOTE_OPENS,      /* when work id has ended well, gate `of` of node param opens */
+    TSL_REMOTE_OPENED_BY,  /* gate id opens when work `of` of node param has ended well */
 
     TSL_REMOTE_BUILD,   /* id on member, build; asks: struct tsl_remote_built */
     TSL_REMOTE_COMPILE, /* id on member, build with headers; asks as BUILD */

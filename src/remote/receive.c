@@ -32,14 +32,6 @@ static void block(struct blocked *blocked, uint64_t lane)
     blocked->lanes[blocked->n++] = lane;
 }
 
-static bool waits_have_ended(struct remote_fence *fence)
-{
-    for (unsigned i = 0; i < fence->waits.n; i++)
-        if (atomic_load(&(*TSL_SMALL_AT(&fence->waits, i))->status) > CL_COMPLETE)
-            return false;
-    return true;
-}
-
 /* Work of lost nodes ends in its turn: behind what it waits for and what its lane was given before, so not before a
  * gate that is still closed. Numbers of fences are in that order. */
 void remote_end_lost_unlock(struct remote_connection *c)
@@ -52,7 +44,7 @@ void remote_end_lost_unlock(struct remote_connection *c)
         next = TAILQ_NEXT(fence, link);
         if (!fence->node->lost || is_blocked(&blocked, fence->lane_id))
             continue;
-        if (!waits_have_ended(fence)) {
+        if (!remote_waits_have_ended(fence)) {
             block(&blocked, fence->lane_id);
             continue;
         }
@@ -67,6 +59,26 @@ void remote_end_lost_unlock(struct remote_connection *c)
     }
 }
 
+/* What it told and nobody has heard yet ends as all that it has not told. */
+static void forget_told_locked(struct remote_node *node)
+{
+    struct remote_fence *fence;
+
+    while ((fence = TAILQ_FIRST(&node->told))) {
+        TAILQ_REMOVE(&node->told, fence, told_link);
+        fence->is_told = false;
+        node->connection->n_told--;
+    }
+}
+
+/* Gates that the node was to open are opened by the program's word, which may not have left. */
+static void send_to_others_locked(const struct remote_connection *c)
+{
+    for (unsigned i = 0; i < c->n_nodes; i++)
+        if (!c->nodes[i].lost)
+            remote_send_locked(&c->nodes[i]);
+}
+
 static void lose_locked(struct remote_node *node, const char *why)
 {
     struct remote_connection *c = node->connection;
@@ -74,6 +86,7 @@ static void lose_locked(struct remote_node *node, const char *why)
     if (node->lost)
         return;
     node->lost = true;
+    forget_told_locked(node);
     for (unsigned i = 0; i < node->n_members; i++)
         if (node->paths[i].member)
             tsl_member_lose(&node->paths[i].member->base, why);
@@ -92,7 +105,9 @@ static void lose(struct remote_node *node, const char *why)
 {
     remote_lock(node->connection);
     lose_locked(node, why);
+    send_to_others_locked(node->connection);
     remote_end_lost_unlock(node->connection);
+    remote_end_told(node->connection);
 }
 
 static void lose_all(struct remote_connection *c, const char *why)
@@ -138,15 +153,24 @@ static bool take_done(struct remote_node *node, const struct tsl_remote_reply *r
 
     remote_lock(c);
     fence = find_locked(c, reply->id);
-    if (!fence || fence->node != node) {
+    if (!fence || fence->node != node || fence->is_told) {
         remote_unlock(c);
         return false;
     }
     if (reply->has_times && fence->profile)
         set_times_locked(fence, reply, now);
+    if (!TAILQ_EMPTY(&node->told) || !remote_waits_have_ended(fence)) {
+        fence->is_told = true;
+        fence->told_status = reply->status;
+        TAILQ_INSERT_TAIL(&node->told, fence, told_link);
+        c->n_told++;
+        remote_unlock(c);
+        return true;
+    }
     remote_end_locked(fence, reply->status);
     remote_unlock(c);
     remote_tell(fence);
+    remote_end_told(c);
     return true;
 }
 

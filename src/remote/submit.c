@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void note_before(struct remote_work *work, const struct remote_fence *before)
+{
+    bool ended = remote_fence_has_ended(before);
+
+    work->held = work->held || (before->held && !ended);
+    work->reads = work->reads || (before->reads && !ended);
+}
+
 /* Fences that ended well need no mention. Other lanes' work is flushed with this one's. request.waits is the work's
  * (heap). */
 static cl_int take_waits_locked(struct remote_work *work, const struct tsl_waits *waits)
@@ -21,9 +29,10 @@ static cl_int take_waits_locked(struct remote_work *work, const struct tsl_waits
         if (atomic_load(&fence->status) == CL_COMPLETE)
             continue;
         work->request.waits[work->request.n_waits++] = fence->id;
-        work->held = work->held || (fence->held && !remote_fence_has_ended(fence));
+        note_before(work, fence);
     }
-    work->held = work->held || (work->lane->last_held && !remote_fence_has_ended(work->lane->last_held));
+    if (work->lane->last_held)
+        note_before(work, work->lane->last_held);
     return CL_SUCCESS;
 }
 
@@ -67,6 +76,7 @@ cl_int remote_work_name_locked(struct remote_work *work, bool wanted, const stru
     if (!work->fence)
         return CL_OUT_OF_HOST_MEMORY;
     work->fence->held = work->held;
+    work->fence->reads = work->reads || r->kind == TSL_REMOTE_READ;
     keep_waits(work->fence, waits);
     r->id = work->fence->id;
     r->named = r->tell = true;
@@ -77,7 +87,7 @@ void remote_work_put_locked(struct remote_work *work)
 {
     if (!work->lane->unflushed)
         LIST_INSERT_HEAD(&work->node->unflushed, work->lane, link);
-    work->lane->unflushed = true;
+    work->lane->unflushed = work->node->connection->unflushed = true;
     remote_say_locked(work->node, &work->request);
 }
 

@@ -327,14 +327,13 @@ static cl_int transfer(struct tsl_lane *lane, const struct tsl_copy *copy, const
     return error;
 }
 
-/* Before a PULL: what the program has told the other node of the memory goes first. */
+/* Before a PULL: what the program has told the other node of the memory goes with the next flush at the latest. */
 static void send_of(const struct tsl_mem *src)
 {
     struct remote_node *from = remote_member_of(src->member)->node;
 
     remote_lock(from->connection);
-    if (!from->lost)
-        remote_send_locked(from);
+    from->urgent = from->connection->unflushed = true;
     remote_unlock(from->connection);
 }
 

@@ -9,7 +9,7 @@ struct remote_work {
     struct remote_lane *lane;
     struct remote_node *node;
     struct tsl_remote_request request;
-    bool held;                  /* struct remote_fence */
+    bool held, reads;           /* struct remote_fence */
     struct remote_fence *fence; /* NULL: nobody asks */
 };
 

@@ -50,6 +50,7 @@ static struct {
     atomic_size_t n_between;                 /* of nodes to each other */
     atomic_bool loses; /* nodes learn that node 0 is lost, which says nothing to others any more */
     atomic_bool ends;  /* the connection is cut */
+    atomic_bool holds; /* the program hears nothing of the nodes */
     pthread_t thread;
 } head = {.said = STAILQ_HEAD_INITIALIZER(head.said), .said_to_peers = STAILQ_HEAD_INITIALIZER(head.said_to_peers)};
 
@@ -252,7 +253,8 @@ static void *run_head(void *arg)
             if (!node_server_step(head.servers[i]))
                 node_server_wait(head.servers[i], 100);
         tell_peers();
-        hand_on();
+        if (!atomic_load(&head.holds))
+            hand_on();
     }
     close(head.socket);
     for (unsigned i = 0; i < N_NODES; i++) {
@@ -539,6 +541,142 @@ static void ranges_come_together(void **state)
     no_violation();
 }
 
+static void wait_for_between(size_t n)
+{
+    for (int i = 0; i < 20000 && atomic_load(&head.n_between) < n; i++)
+        usleep(1000);
+    assert_int_equal(atomic_load(&head.n_between), n);
+}
+
+/* Two nodes, work on the first behind a gate of its own, and on the second a PULL of 100 bytes that comes after it, by
+ * a gate that the first node opens. */
+struct across {
+    struct tsl_lane *first, *second;
+    struct tsl_mem *from, *to;
+    struct tsl_fence *start, *work, *gate, *pulled;
+    uint8_t in[100], out[100];
+    size_t between; /* messages of nodes to each other before */
+};
+
+static void begin_across(struct across *a)
+{
+    struct tsl_place from, to;
+
+    *a = (struct across){.first = new_lane(members[0]), .second = new_lane(members[3])};
+    a->from = new_mem(members[0], 100);
+    a->to = new_mem(members[3], 100);
+    from = (struct tsl_place){.mem = a->from};
+    to = (struct tsl_place){.mem = a->to};
+    for (unsigned i = 0; i < 100; i++)
+        a->in[i] = (uint8_t)(3 * i + 1);
+    assert_int_equal(driver->gate_create(members[0], &a->start), CL_SUCCESS);
+    assert_int_equal(driver->gate_create(members[3], &a->gate), CL_SUCCESS);
+    assert_int_equal(copy(a->first, from, (struct tsl_place){.host = a->in}, 100, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->finish(a->first), CL_SUCCESS);
+    a->between = atomic_load(&head.n_between);
+    assert_int_equal(driver->fill(a->first, &(struct tsl_fill){from, {50, 1, 1}, "y", 1},
+                                  &(struct tsl_waits){1, &a->start}, &a->work),
+                     CL_SUCCESS);
+    driver->gate_by(a->gate, a->work);
+    assert_int_equal(copy(a->second, to, from, 100, a->gate, &a->pulled), CL_SUCCESS);
+    assert_int_equal(copy(a->second, (struct tsl_place){.host = a->out}, to, 100, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->flush(a->second), CL_SUCCESS);
+}
+
+static void end_across(struct across *a)
+{
+    assert_int_equal(driver->finish(a->first), CL_SUCCESS);
+    tsl_fence_unref(a->start);
+    tsl_fence_unref(a->work);
+    tsl_fence_unref(a->gate);
+    tsl_fence_unref(a->pulled);
+    driver->mem_free(a->from);
+    driver->mem_free(a->to);
+    driver->lane_free(a->first);
+    driver->lane_free(a->second);
+    no_violation();
+}
+
+/* The question is asked before, and the end and the data follow without the program. What comes after that end has not
+ * ended for the program before it has heard of the end, whoever it hears of first. */
+static void a_node_opens_anothers_gate(void **state)
+{
+    struct across a;
+
+    (void)state;
+    begin_across(&a);
+    wait_for_between(a.between + 1);
+    atomic_store(&head.holds, true);
+    assert_int_equal(driver->gate_open(a.start, CL_COMPLETE), CL_SUCCESS);
+    wait_for_between(a.between + 3);
+    assert_true(driver->fence_status(a.work) > CL_COMPLETE);
+    atomic_store(&head.holds, false);
+    assert_int_equal(driver->fence_wait(a.work), CL_COMPLETE);
+    for (int i = 0; i < 1000 && a.out[99] != a.in[99]; i++)
+        usleep(1000);
+    assert_true(driver->fence_status(a.pulled) > CL_COMPLETE);
+    assert_int_equal(driver->gate_open(a.gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(a.pulled), CL_COMPLETE);
+    assert_int_equal(driver->finish(a.second), CL_SUCCESS);
+    memset(a.in, 'y', 50);
+    assert_memory_equal(a.out, a.in, 100);
+    end_across(&a);
+}
+
+/* What fails opens no gate of another node: the program says whether what comes after fails as well. */
+static void failed_work_opens_no_gate(void **state)
+{
+    (void)state;
+    for (unsigned strict = 0; strict < 2; strict++) {
+        struct across a;
+
+        begin_across(&a);
+        assert_int_equal(driver->gate_open(a.start, CL_OUT_OF_RESOURCES), CL_SUCCESS);
+        assert_true(driver->fence_wait(a.work) < 0);
+        wait_for_between(a.between + 2);
+        assert_true(driver->fence_status(a.pulled) > CL_COMPLETE);
+        assert_int_equal(driver->gate_open(a.gate, strict ? CL_OUT_OF_RESOURCES : CL_COMPLETE), CL_SUCCESS);
+        assert_true(strict ? driver->fence_wait(a.pulled) < 0 : driver->fence_wait(a.pulled) == CL_COMPLETE);
+        assert_int_equal(driver->finish(a.second), CL_SUCCESS);
+        if (!strict)
+            assert_memory_equal(a.out, a.in, 100);
+        end_across(&a);
+    }
+}
+
+/* Bytes that a READ brings may be on their way still when its node is through with it. */
+static void reads_open_no_gate(void **state)
+{
+    struct across a;
+    struct tsl_fence *read, *gate, *behind;
+    size_t before;
+
+    (void)state;
+    begin_across(&a);
+    assert_int_equal(driver->gate_open(a.start, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(driver->gate_open(a.gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(driver->finish(a.second), CL_SUCCESS);
+    assert_int_equal(driver->finish(a.first), CL_SUCCESS);
+    before = atomic_load(&head.n_between);
+    assert_int_equal(driver->gate_create(members[3], &gate), CL_SUCCESS);
+    assert_int_equal(
+        copy(a.first, (struct tsl_place){.host = a.out}, (struct tsl_place){.mem = a.from}, 100, NULL, NULL),
+        CL_SUCCESS);
+    assert_int_equal(driver->mark(a.first, NULL, &read), CL_SUCCESS);
+    driver->gate_by(gate, read);
+    assert_int_equal(driver->mark(a.second, &(struct tsl_waits){1, &gate}, &behind), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(read), CL_COMPLETE);
+    usleep(10000);
+    assert_int_equal(atomic_load(&head.n_between), before);
+    assert_true(driver->fence_status(behind) > CL_COMPLETE);
+    assert_int_equal(driver->gate_open(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(behind), CL_COMPLETE);
+    tsl_fence_unref(read);
+    tsl_fence_unref(gate);
+    tsl_fence_unref(behind);
+    end_across(&a);
+}
+
 /* A PULL from a node that is lost fails, whether it was asked for or waits; what is before it in its lane doesn't. */
 static void a_pull_from_a_lost_node_fails(void **state)
 {
@@ -600,6 +738,7 @@ static void a_command_is_one_frame(void **state)
 static void memory_is_booked(void **state)
 {
     size_t most = members[0]->caps.memory_size;
+    struct tsl_lane *lane = new_lane(members[0]);
     struct tsl_mem *mems[8], *none;
 
     (void)state;
@@ -611,6 +750,8 @@ static void memory_is_booked(void **state)
     for (unsigned i = 0; i < 8; i++)
         driver->mem_free(mems[i]);
     driver->mem_free(new_mem(members[0], most));
+    assert_int_equal(driver->finish(lane), CL_SUCCESS); /* The other node's members have the same memory. */
+    driver->lane_free(lane);
     no_violation();
 }
 
@@ -668,10 +809,12 @@ static void a_cut_connection_is_a_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_take_all_ways),           cmocka_unit_test(bytes_go_from_node_to_node),
-        cmocka_unit_test(ranges_come_together),          cmocka_unit_test(a_pull_has_its_turn),
-        cmocka_unit_test(a_command_is_one_frame),        cmocka_unit_test(memory_is_booked),
-        cmocka_unit_test(a_pull_from_a_lost_node_fails), cmocka_unit_test(a_cut_connection_is_a_loss),
+        cmocka_unit_test(bytes_take_all_ways),        cmocka_unit_test(bytes_go_from_node_to_node),
+        cmocka_unit_test(ranges_come_together),       cmocka_unit_test(a_pull_has_its_turn),
+        cmocka_unit_test(a_node_opens_anothers_gate), cmocka_unit_test(failed_work_opens_no_gate),
+        cmocka_unit_test(reads_open_no_gate),         cmocka_unit_test(a_command_is_one_frame),
+        cmocka_unit_test(memory_is_booked),           cmocka_unit_test(a_pull_from_a_lost_node_fails),
+        cmocka_unit_test(a_cut_connection_is_a_loss),
     };
 
     return cmocka_run_group_tests_name("pair", tests, begin, end);

@@ -73,6 +73,7 @@ static const struct tsl_remote_request samples[] = {
      .src = {.mem = PART, .offset = 4, .row_pitch = 32},
      .region = {8, 4, 1}},
     {.kind = TSL_REMOTE_FLUSH, .id = LANE},
+    {.kind = TSL_REMOTE_OPENED_BY, .id = 21, .of = 7, .param = 1},
     {.kind = TSL_REMOTE_OPEN, .id = 21},
     {.kind = TSL_REMOTE_WRITE,
      .id = 23,
