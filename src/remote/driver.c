@@ -86,24 +86,59 @@ static cl_int probe(tsl_found_fn *found, void *arg)
     return CL_SUCCESS;
 }
 
-/* By its own conventions: what the device says doesn't change, but it is asked each time, as only a few are asked often
- * and the core keeps those. */
+static struct remote_fact *find_fact(struct remote_path *path, cl_device_info param)
+{
+    struct remote_fact *fact;
+
+    remote_lock(path->node->connection);
+    SLIST_FOREACH(fact, &path->facts, link)
+    {
+        if (fact->param == param)
+            break;
+    }
+    remote_unlock(path->node->connection);
+    return fact;
+}
+
+/* Two threads may ask at once: both answers stay. NULL: no answer came. */
+static struct remote_fact *ask_fact(struct remote_path *path, cl_device_info param)
+{
+    struct tsl_remote_request request = {.kind = TSL_REMOTE_INFO, .member = path->index, .param = param};
+    struct remote_fact *fact = calloc(1, sizeof(*fact));
+
+    if (!fact)
+        return NULL;
+    fact->param = param;
+    fact->error = remote_ask(path->node, &request, &fact->data, &fact->size);
+    if (fact->error == CL_DEVICE_NOT_AVAILABLE || fact->error == CL_OUT_OF_HOST_MEMORY) {
+        free(fact->data);
+        free(fact);
+        return NULL;
+    }
+    remote_lock(path->node->connection);
+    SLIST_INSERT_HEAD(&path->facts, fact, link);
+    remote_unlock(path->node->connection);
+    return fact;
+}
+
+/* By its own conventions. What a device says of itself doesn't change, so it is asked once. */
 static cl_int info(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret)
 {
-    const struct remote_path *p = path->priv;
-    struct tsl_remote_request request = {.kind = TSL_REMOTE_INFO, .member = p->index, .param = param};
-    void *data;
-    size_t got;
-    cl_int error = remote_ask(p->node, &request, &data, &got);
+    const struct remote_fact *fact = find_fact(path->priv, param);
 
-    if (!error && value && size < got)
-        error = CL_INVALID_VALUE;
-    if (!error && value)
-        memcpy(value, data, got);
-    if (!error && size_ret)
-        *size_ret = got;
-    free(data);
-    return error;
+    if (!fact)
+        fact = ask_fact(path->priv, param);
+    if (!fact)
+        return CL_DEVICE_NOT_AVAILABLE;
+    if (fact->error)
+        return fact->error;
+    if (value && size < fact->size)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, fact->data, fact->size);
+    if (size_ret)
+        *size_ret = fact->size;
+    return CL_SUCCESS;
 }
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */

@@ -32,12 +32,22 @@ struct remote_node {
     struct remote_path *paths;
 };
 
-/* What a path leads to. Constant. */
+/* What a device said of itself. */
+struct remote_fact {
+    cl_device_info param;
+    cl_int error;
+    void *data;
+    size_t size;
+    SLIST_ENTRY(remote_fact) link;
+};
+
+/* What a path leads to. Constant, but for what is asked of the device once. */
 struct remote_path {
     struct remote_node *node;
     unsigned index; /* of the member on its node */
     struct tsl_remote_member is;
-    struct remote_member *member; /* once opened; under the lock */
+    struct remote_member *member;    /* once opened; under the lock */
+    SLIST_HEAD(, remote_fact) facts; /* under the lock; they stay */
 };
 
 struct remote_member {
