@@ -25,11 +25,34 @@ if(NOT TESELA_NODES)
     return()
 endif()
 
+# Is it Open MPI, wherever it comes from? Does it go on when a rank has ended? The tool then asks it to, so the nodes'
+# programs and the tool must agree.
+include(CheckCSourceCompiles)
+function(tesela_look_at_mpi mpi)
+    set(CMAKE_REQUIRED_LIBRARIES ${mpi})
+    set(CMAKE_REQUIRED_QUIET ON)
+    check_c_source_compiles("#include <mpi.h>
+        int main(void) { return OPEN_MPI != 1; }" TESELA_IS_OPEN_MPI)
+    check_c_source_compiles("#include <mpi.h>
+        #include <mpi-ext.h>
+        int main(void) { return MPIX_Comm_failure_ack(MPI_COMM_WORLD) == MPIX_ERR_PROC_FAILED; }" TESELA_MPI_SURVIVES)
+endfunction()
+
+function(tesela_let_ranks_end)
+    if(TESELA_MPI_SURVIVES)
+        target_compile_definitions(tesela_head PRIVATE TESELA_MPI_SURVIVES)
+        target_compile_definitions(tesela_node PRIVATE TESELA_MPI_SURVIVES)
+        target_compile_definitions(tesela PRIVATE TESELA_MPI_SURVIVES)
+    endif()
+endfunction()
+
 # CMake's own search finds one MPI, Open MPI where Debian has both. The tool starts jobs with that MPI's own program.
 find_package(MPI COMPONENTS C QUIET)
 if(MPI_C_FOUND)
-    if(MPI_C_LIBRARY_VERSION_STRING MATCHES "Open MPI" OR MPIEXEC_EXECUTABLE MATCHES "openmpi" OR MPI_C_LIBRARIES MATCHES "openmpi")
+    tesela_look_at_mpi(MPI::MPI_C)
+    if(TESELA_IS_OPEN_MPI)
         tesela_add_nodes("" MPI::MPI_C)
+        tesela_let_ranks_end()
         target_compile_definitions(tesela PRIVATE TESELA_OPEN_MPIRUN="${MPIEXEC_EXECUTABLE}")
     else()
         tesela_add_nodes(-mpich MPI::MPI_C)

@@ -72,6 +72,25 @@ static bool all_are_there(void)
     return true;
 }
 
+static void lose_rank(int rank)
+{
+    if (rank >= 1 && (unsigned)rank <= head.n_nodes)
+        head_lose(&head, &head.nodes[rank - 1], "its process has ended");
+}
+
+static void check_that_all_live(void)
+{
+    char sentence[64];
+
+    mpi_io_look_for_lost(&head.io, lose_rank);
+    for (unsigned i = 0; i < head.n_nodes; i++) {
+        if (!head.nodes[i].lost)
+            continue;
+        snprintf(sentence, sizeof(sentence), "node %u has ended before it was ready", i);
+        fail(sentence);
+    }
+}
+
 static void check_versions(void)
 {
     char sentence[256];
@@ -94,6 +113,7 @@ static void wait_for_nodes(void)
     while (!all_are_there()) {
         if (!head_hear(&head))
             usleep(1000);
+        check_that_all_live();
         if (tsl_clock_ns() > end)
             fail("not all nodes have answered within a minute");
     }
@@ -168,7 +188,8 @@ static bool step(void)
 
     did = head_hear(&head) || did;
     did = head_hand_on(&head) || did;
-    return mpi_io_step(&head.io) || did;
+    did = mpi_io_step(&head.io) || did;
+    return mpi_io_look_for_lost(&head.io, lose_rank) || did;
 }
 
 /* Until a program says something, or so many microseconds. */

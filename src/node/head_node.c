@@ -80,7 +80,7 @@ bool head_hear(struct head *head)
 {
     size_t size;
     int rank;
-    uint8_t *data = mpi_io_take(&rank, &size, room);
+    uint8_t *data = mpi_io_take(&head->io, &rank, &size, room);
 
     if (!data)
         return false;
@@ -122,8 +122,7 @@ static bool receive(struct head *head, struct head_node *node, struct head_item 
     }
     if (!bytes)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Irecv(bytes, (int)item->frame.size, MPI_BYTE, (int)node->index + 1, MPI_IO_PAYLOAD, MPI_COMM_WORLD,
-              &item->request);
+    mpi_io_receive(&head->io, (int)node->index + 1, bytes, item->frame.size, &item->request);
     item->receives = true;
     return true;
 }
@@ -144,16 +143,17 @@ static bool receive_some(struct head *head, struct head_node *node)
     return did;
 }
 
-static bool is_here(struct head_item *item)
+static bool is_here(struct head *head, struct head_node *node, struct head_item *item)
 {
-    int ended = 0;
+    enum mpi_io_state state;
 
     if (item->frame.kind != TSL_REMOTE_PAYLOAD || item->here)
         return true;
-    if (item->receives)
-        MPI_Test(&item->request, &ended, MPI_STATUS_IGNORE);
-    item->here = ended;
-    return ended;
+    state = item->receives ? mpi_io_look(&head->io, &item->request) : MPI_IO_ON_WAY;
+    if (state == MPI_IO_FAILED)
+        head_lose(head, node, "its process has ended");
+    item->here = state != MPI_IO_ON_WAY;
+    return item->here;
 }
 
 /* The program whose memory it is in, gone or not. */
@@ -177,8 +177,10 @@ static void hand_on(struct head *head, struct head_node *node, struct head_item 
     if (program && item->slot >= 0) {
         program->n_sending--;
         frame.slot = (uint32_t)item->slot;
+        program->slot_taken[item->slot] = !node->lost;
     }
-    if (program && !program->gone && (item->slot >= 0 || frame.kind == TSL_REMOTE_MESSAGES))
+    /* Programs have been told of a loss. */
+    if (program && !program->gone && !node->lost && (item->slot >= 0 || frame.kind == TSL_REMOTE_MESSAGES))
         head_put(program, &frame, item->data ? item->data + TSL_REMOTE_FRAME_SIZE : NULL);
     TAILQ_REMOVE(&node->items, item, link);
     free(item->data);
@@ -194,7 +196,7 @@ bool head_hand_on(struct head *head)
         struct head_item *item;
 
         did = receive_some(head, node) || did;
-        while ((item = TAILQ_FIRST(&node->items)) && is_here(item)) {
+        while ((item = TAILQ_FIRST(&node->items)) && is_here(head, node, item)) {
             hand_on(head, node, item);
             did = true;
         }

@@ -1,6 +1,10 @@
 #include "node/mpi_io.h"
 #include "base/clock.h"
 
+#ifdef TESELA_MPI_SURVIVES
+#include <mpi-ext.h>
+#endif
+
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +22,77 @@ void mpi_io_init(struct mpi_io *io)
     mallopt(M_MMAP_THRESHOLD, 8 << 20);
     mallopt(M_TRIM_THRESHOLD, KEPT_SIZE);
     TAILQ_INIT(&io->sendings);
+#ifdef TESELA_MPI_SURVIVES
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+#endif
 }
+
+/* ---- Ranks that end ---------------------------------------------------------------------------------------------- */
+
+#ifdef TESELA_MPI_SURVIVES
+
+/* False: the call has failed, as a rank has ended. */
+static bool is_good(struct mpi_io *io, int error)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int class, size;
+
+    if (error == MPI_SUCCESS)
+        return true;
+    MPI_Error_class(error, &class);
+    if (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING) {
+        io->failed = true;
+        return false;
+    }
+    MPI_Error_string(error, text, &size);
+    fprintf(stderr, "tesela: MPI says: %s, so the nodes' job ends\n", text);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort();
+}
+
+bool mpi_io_look_for_lost(struct mpi_io *io, void (*lost)(int rank))
+{
+    MPI_Group all, ended;
+    int n;
+
+    if (!io->failed)
+        return false;
+    io->failed = false;
+    /* What is told is no obstacle to hearing others any more. */
+    MPIX_Comm_failure_ack(MPI_COMM_WORLD);
+    MPIX_Comm_failure_get_acked(MPI_COMM_WORLD, &ended);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_size(ended, &n);
+    for (int i = 0; i < n; i++) {
+        int rank;
+
+        MPI_Group_translate_ranks(ended, 1, &i, all, &rank);
+        lost(rank);
+    }
+    MPI_Group_free(&ended);
+    MPI_Group_free(&all);
+    return n > 0;
+}
+
+#else
+
+/* MPI ends the job by itself. */
+static bool is_good(struct mpi_io *io, int error)
+{
+    (void)io;
+    return error == MPI_SUCCESS;
+}
+
+bool mpi_io_look_for_lost(struct mpi_io *io, void (*lost)(int rank))
+{
+    (void)io;
+    (void)lost;
+    return false;
+}
+
+#endif
+
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 /* Without memory for a few bytes nothing goes on: the job ends rather than a message is lost. */
 static void *have(void *data)
@@ -41,7 +115,8 @@ static void send(struct mpi_io *io, int rank, int tag, const void *bytes, size_t
     struct mpi_sending *sending = need(sizeof(*sending));
 
     *sending = *as;
-    MPI_Isend(bytes, (int)size, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &sending->request);
+    if (!is_good(io, MPI_Isend(bytes, (int)size, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &sending->request)))
+        sending->request = MPI_REQUEST_NULL; /* To nobody: it is over. */
     TAILQ_INSERT_TAIL(&io->sendings, sending, link);
 }
 
@@ -79,8 +154,7 @@ bool mpi_io_step(struct mpi_io *io)
         int ended = 0;
 
         next = TAILQ_NEXT(sending, link);
-        MPI_Test(&sending->request, &ended, MPI_STATUS_IGNORE);
-        if (!ended)
+        if (is_good(io, MPI_Test(&sending->request, &ended, MPI_STATUS_IGNORE)) && !ended)
             continue;
         did = true;
         TAILQ_REMOVE(&io->sendings, sending, link);
@@ -97,19 +171,36 @@ bool mpi_io_is_idle(const struct mpi_io *io)
     return TAILQ_EMPTY(&io->sendings);
 }
 
-uint8_t *mpi_io_take(int *rank, size_t *size, mpi_io_room_fn *room)
+/* ---- Receiving --------------------------------------------------------------------------------------------------- */
+
+void mpi_io_receive(struct mpi_io *io, int rank, void *bytes, size_t size, MPI_Request *request)
+{
+    if (!is_good(io, MPI_Irecv(bytes, (int)size, MPI_BYTE, rank, MPI_IO_PAYLOAD, MPI_COMM_WORLD, request)))
+        *request = MPI_REQUEST_NULL;
+}
+
+enum mpi_io_state mpi_io_look(struct mpi_io *io, MPI_Request *request)
+{
+    int ended = 0;
+
+    if (*request == MPI_REQUEST_NULL || !is_good(io, MPI_Test(request, &ended, MPI_STATUS_IGNORE)))
+        return MPI_IO_FAILED;
+    return ended ? MPI_IO_HERE : MPI_IO_ON_WAY;
+}
+
+uint8_t *mpi_io_take(struct mpi_io *io, int *rank, size_t *size, mpi_io_room_fn *room)
 {
     MPI_Message message;
     MPI_Status status;
     uint8_t *data;
     int is = 0, n;
 
-    MPI_Improbe(MPI_ANY_SOURCE, MPI_IO_FRAME, MPI_COMM_WORLD, &is, &message, &status);
-    if (!is)
+    if (!is_good(io, MPI_Improbe(MPI_ANY_SOURCE, MPI_IO_FRAME, MPI_COMM_WORLD, &is, &message, &status)) || !is)
         return NULL;
     MPI_Get_count(&status, MPI_BYTE, &n);
     data = have(room(status.MPI_SOURCE, (size_t)n + 1));
-    MPI_Mrecv(data, n, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    if (!is_good(io, MPI_Mrecv(data, n, MPI_BYTE, &message, MPI_STATUS_IGNORE)))
+        return NULL; /* The room of this last frame of a rank is given up. */
     *rank = status.MPI_SOURCE;
     *size = (size_t)n;
     return data;

@@ -1,6 +1,9 @@
 /*
  * Frames by MPI. Between a head (rank 0) and a node a frame is one message; what a PAYLOAD announces is the next
  * message of another tag. One thread of a process calls all of it.
+ *
+ * Where MPI survives the end of a rank (TESELA_MPI_SURVIVES: Open MPI 5 with ULFM), that is told by
+ * mpi_io_look_for_lost, and what was on its way to or from the rank is over. Else MPI ends the job.
  */
 #ifndef TSL_NODE_MPI_IO_H
 #define TSL_NODE_MPI_IO_H
@@ -27,7 +30,10 @@ TAILQ_HEAD(mpi_sendings, mpi_sending);
 
 struct mpi_io {
     struct mpi_sendings sendings;
+    bool failed; /* a call told of a rank's end */
 };
+
+enum mpi_io_state { MPI_IO_ON_WAY, MPI_IO_HERE, MPI_IO_FAILED };
 
 void mpi_io_init(struct mpi_io *io);
 /* data: with room for the frame before what it is about, which is frame->size bytes; the io's from now on, which gives
@@ -43,11 +49,18 @@ void mpi_io_send_payload(struct mpi_io *io, int rank, uint32_t peer, const void 
 bool mpi_io_step(struct mpi_io *io);
 bool mpi_io_is_idle(const struct mpi_io *io);
 
+/* A payload that was announced, into size bytes. */
+void mpi_io_receive(struct mpi_io *io, int rank, void *bytes, size_t size, MPI_Request *request);
+/* FAILED: its sender has ended, and what is in the bytes means nothing. */
+enum mpi_io_state mpi_io_look(struct mpi_io *io, MPI_Request *request);
+/* Calls lost for each rank that has ended, perhaps more than once. True: there was one. */
+bool mpi_io_look_for_lost(struct mpi_io *io, void (*lost)(int rank));
+
 /* NULL: no memory, so the job ends. */
 typedef void *mpi_io_room_fn(int rank, size_t size);
 /* The next frame that has come, of any rank: size bytes in all; NULL: none. It is in what `room` gives for so many
  * bytes of that rank. */
-uint8_t *mpi_io_take(int *rank, size_t *size, mpi_io_room_fn *room);
+uint8_t *mpi_io_take(struct mpi_io *io, int *rank, size_t *size, mpi_io_room_fn *room);
 
 /* The process that started this one, MPI's, has ended, and with it the job: MPI doesn't always end the others. */
 bool mpi_io_is_orphan(void);

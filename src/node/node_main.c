@@ -108,7 +108,7 @@ static void receive_payload(const struct tsl_remote_frame *frame)
         MPI_Abort(MPI_COMM_WORLD, 1);
         abort();
     }
-    MPI_Irecv(receiving->bytes, (int)frame->size, MPI_BYTE, HEAD, MPI_IO_PAYLOAD, MPI_COMM_WORLD, &receiving->request);
+    mpi_io_receive(&node.io, HEAD, receiving->bytes, frame->size, &receiving->request);
     TAILQ_INSERT_TAIL(&node.receivings, receiving, link);
 }
 
@@ -118,12 +118,9 @@ static bool look_after_payloads(void)
     bool did = false;
 
     for (receiving = TAILQ_FIRST(&node.receivings); receiving; receiving = next) {
-        int ended = 0;
-
         next = TAILQ_NEXT(receiving, link);
-        MPI_Test(&receiving->request, &ended, MPI_STATUS_IGNORE);
-        if (!ended)
-            break; /* They come in order. */
+        if (mpi_io_look(&node.io, &receiving->request) != MPI_IO_HERE)
+            break; /* They come in order. Without a head this process ends. */
         did = true;
         TAILQ_REMOVE(&node.receivings, receiving, link);
         if (receiving->work)
@@ -160,7 +157,7 @@ static bool take_frame(void)
     struct tsl_remote_frame frame;
     size_t size;
     int rank;
-    uint8_t *data = mpi_io_take(&rank, &size, room);
+    uint8_t *data = mpi_io_take(&node.io, &rank, &size, room);
 
     if (!data)
         return false;
@@ -192,6 +189,13 @@ static bool take_frame(void)
 
 /* ---- The loop ---------------------------------------------------------------------------------------------------- */
 
+static void lose_rank(int rank)
+{
+    if (rank == HEAD)
+        _exit(1);
+    node_server_lose_peer(node.server, (unsigned)rank - 1);
+}
+
 static bool step(void)
 {
     bool did = take_frame();
@@ -199,6 +203,7 @@ static bool step(void)
     did = look_after_payloads() || did;
     did = node_server_step(node.server) || did;
     did = mpi_io_step(&node.io) || did;
+    did = mpi_io_look_for_lost(&node.io, lose_rank) || did;
     return beat() || did;
 }
 

@@ -271,6 +271,13 @@ static bool take_messages(struct remote_node *node, const void *data, size_t siz
     return true;
 }
 
+static void give_slot(struct remote_node *node, uint32_t slot)
+{
+    remote_lock(node->connection);
+    remote_frame_locked(node, &(struct tsl_remote_frame){.kind = TSL_REMOTE_SLOT, .slot = slot});
+    remote_unlock(node->connection);
+}
+
 static bool take_payload(struct remote_node *node, const struct tsl_remote_frame *frame)
 {
     struct remote_connection *c = node->connection;
@@ -279,9 +286,7 @@ static bool take_payload(struct remote_node *node, const struct tsl_remote_frame
                  take_read(node, node->data.id, bytes, frame->size);
 
     node->data = (struct tsl_remote_reply){.size = 0};
-    remote_lock(c);
-    remote_frame_locked(node, &(struct tsl_remote_frame){.kind = TSL_REMOTE_SLOT, .slot = frame->slot});
-    remote_unlock(c);
+    give_slot(node, frame->slot);
     return sound;
 }
 
@@ -356,7 +361,9 @@ static bool take_frame(struct remote_connection *c, const struct tsl_remote_fram
             lose(node, "it says what makes no sense");
         return node != NULL;
     case TSL_REMOTE_PAYLOAD:
-        if (node && !node->lost && !take_payload(node, frame))
+        if (node && node->lost)
+            give_slot(node, frame->slot);
+        else if (node && !take_payload(node, frame))
             lose(node, "it says what makes no sense");
         return node != NULL;
     case TSL_REMOTE_LOST:

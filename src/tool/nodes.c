@@ -1,4 +1,5 @@
 #include "tool/nodes.h"
+#include "base/clock.h"
 #include "tool/icd_folder.h"
 
 #include <errno.h>
@@ -177,6 +178,10 @@ static void add_open_mpi(struct line *line)
     add(line, "--oversubscribe");
     add(line, "--bind-to");
     add(line, "none");
+#ifdef TESELA_MPI_SURVIVES
+    add(line, "--with-ft");
+    add(line, "ulfm");
+#endif
     if (geteuid() == 0)
         add(line, "--allow-run-as-root");
 }
@@ -358,8 +363,9 @@ static void say_why(const struct job *job)
 static bool wait_until_ready(const struct job *job, int alive)
 {
     struct pollfd end = {.fd = alive, .events = POLLIN};
+    uint64_t until = tsl_clock_ns() + START_SECONDS * (uint64_t)1000000000;
 
-    for (int i = 0; i < START_SECONDS * 100; i++) {
+    while (tsl_clock_ns() < until) {
         if (access(job->socket, F_OK) == 0)
             return true;
         if (poll(&end, 1, 10) > 0 || look_at_head(job) == HEAD_ENDED)
