@@ -96,6 +96,15 @@ static double number_of(const cJSON *object, const char *key)
     return cJSON_IsNumber(item) && item->valuedouble > 0 && item->valuedouble < 9e15 ? item->valuedouble : 0;
 }
 
+/* False for a time that is missing or can't be. */
+static bool time_of(const cJSON *event, const char *key, double *us)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(event, key);
+
+    *us = cJSON_IsNumber(item) ? item->valuedouble : -1;
+    return *us >= 0 && *us < 9e15;
+}
+
 /* ---- Lanes ------------------------------------------------------------------------------------------------------- */
 
 /* "to opencl:0.1 pthread" -> TO, "opencl:0.1". */
@@ -238,13 +247,14 @@ static enum tsl_span_kind kind_of(const char *category)
 static bool read_span(struct reader *r, const cJSON *event)
 {
     const cJSON *args = cJSON_GetObjectItemCaseSensitive(event, "args");
-    double tid = number_of(event, "tid"), start_us = number_of(event, "ts"), us = number_of(event, "dur");
+    double tid = number_of(event, "tid"), start_us, us;
     const char *category = text_of(event, "cat");
     struct tsl_tl_span *span;
 
     if (strcmp(category, "verdict") == 0)
         return read_verdict(r, event, args);
-    if (tid >= MAX_TIDS || !r->lane_of[(unsigned)tid] || start_us * 1e3 + us * 1e3 > 9e15)
+    if (tid >= MAX_TIDS || !r->lane_of[(unsigned)tid] || !time_of(event, "ts", &start_us) ||
+        !time_of(event, "dur", &us) || start_us * 1e3 + us * 1e3 > 9e15)
         return false;
     span = add_span(r);
     if (!span)
