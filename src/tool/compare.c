@@ -122,7 +122,8 @@ static const struct argp argp = {
         "\v"
         "The program gets no input, and what it prints is kept from the terminal. Each way is run once before it is "
         "timed. "
-        "The exit status is 1 if a way fails or differs; 125 if tesela fails, 126 if the program can't be run, 127 if "
+        "The exit status is 1 if a way fails or differs, or a named file isn't written; 125 if tesela fails, 126 if "
+        "the program can't be run, 127 if "
         "it "
         "isn't found.",
 };
@@ -256,9 +257,22 @@ static int unstarted(const struct tsl_comparison *c)
     return EXIT_CANNOT_RUN;
 }
 
+/* Files that the user named and nobody wrote; false: some. */
+static bool all_written(const struct tsl_comparison *c)
+{
+    bool all = true;
+
+    for (unsigned i = 0; i < c->n_compared && c->reference >= 0; i++)
+        if (c->unwritten[i]) {
+            fprintf(stderr, "tesela compare: the program wrote no file %s, so it isn't compared\n", c->compared[i]);
+            all = false;
+        }
+    return all;
+}
+
 static int compare(struct tsl_comparison *c, bool json)
 {
-    int status = 0;
+    int status;
 
     tsl_compare_run(c);
     if (c->unstarted)
@@ -269,6 +283,7 @@ static int compare(struct tsl_comparison *c, bool json)
         print_json(c);
     else if (c->reference >= 0)
         print_table(c);
+    status = all_written(c) ? 0 : EXIT_DIFFERS;
     for (unsigned w = 0; w < c->ways.n; w++)
         if (is_bad(c, &c->ways.ways[w]))
             status = EXIT_DIFFERS;

@@ -9,6 +9,7 @@ struct tsl_comparison {
     char **program;                         /* ends with NULL */
     const char *compared[TSL_MAX_COMPARED]; /* files that the program writes */
     unsigned n_compared;
+    bool unwritten[TSL_MAX_COMPARED]; /* no way that ended well wrote the file */
     unsigned rounds;
     unsigned limit_s;
     int reference;       /* the way that the others' output is compared with; -1: none ended well */
