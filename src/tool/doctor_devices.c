@@ -44,7 +44,7 @@ static bool is_set(const char *variable)
 bool tsl_in_container(const struct tsl_findings *f)
 {
     return exists(f, "/.dockerenv") || exists(f, "/run/.containerenv") || is_set("container") ||
-           is_set("SINGULARITY_NAME") || is_set("APPTAINER_NAME");
+           is_set("SINGULARITY_NAME") || is_set("APPTAINER_NAME") || is_set("KUBERNETES_SERVICE_HOST");
 }
 
 /* ---- Permissions ------------------------------------------------------------------------------------------------- */
@@ -65,14 +65,15 @@ static void tell_forbidden(struct tsl_findings *f, const char *path, int error)
 
     if (stat(path, &about) != 0)
         about = (struct stat){.st_mode = 0};
-    group = about.st_mode & S_IWGRP ? getgrgid(about.st_gid) : NULL;
+    group = about.st_mode & S_IWGRP && about.st_gid != 0 ? getgrgid(about.st_gid) : NULL; /* nobody joins root's */
     if (tsl_in_container(f))
         snprintf(remedy, sizeof remedy, "Start the container with the group of the file (--group-add %u)",
                  (unsigned)about.st_gid);
     else if (group)
         snprintf(remedy, sizeof remedy, "`sudo usermod -aG %s %s', then log in again", group->gr_name, user_name());
     else
-        snprintf(remedy, sizeof remedy, "Ask the administrator for the right to read and write it");
+        snprintf(remedy, sizeof remedy,
+                 "Ask the administrator for the right to read and write it: by a group (a rule of udev), or an ACL");
     tsl_finding_problem(f, remedy, "%s can't be opened by this user (%s), so its device isn't found", path,
                         strerror(error));
 }

@@ -106,16 +106,32 @@ static void tell_complaints(struct tsl_findings *f, const char *folder)
         fclose(file);
 }
 
-static const char *remedy_of(const char *problem)
+/* Is an NVIDIA GPU's device file here, whatever libraries there are? */
+static bool has_nvidia_files(const struct tsl_findings *f)
+{
+    char path[PATH_MAX];
+
+    tsl_findings_path(f, "/dev/nvidiactl", path);
+    return access(path, F_OK) == 0;
+}
+
+static const char *remedy_of_cuda(const struct tsl_findings *f, const char *problem)
+{
+    if (!strstr(problem, "there is no libcuda") || !has_nvidia_files(f))
+        return "Nothing, if there is no NVIDIA GPU; else install NVIDIA's driver, or give the container its libraries "
+               "and devices (--gpus all)";
+    if (tsl_in_container(f))
+        return "Start the container with the driver's libraries, too: NVIDIA_DRIVER_CAPABILITIES=compute,utility";
+    return "Install the part of NVIDIA's driver that has libcuda.so.1 (on Debian: apt install libcuda1)";
+}
+
+static const char *remedy_of(const struct tsl_findings *f, const char *problem)
 {
     if (strstr(problem, "CUDA"))
-        return "Nothing, if there is no NVIDIA GPU; else install NVIDIA's driver, or give the container its libraries "
-               "and devices "
-               "(--gpus all)";
+        return remedy_of_cuda(f, problem);
     if (strstr(problem, "the folder of vendors"))
         return "Nothing, if Tesela's own drivers do; else install the OpenCL of a device's vendor, or name the folder "
-               "of its "
-               ".icd file with TESELA_VENDORS";
+               "of its .icd file with TESELA_VENDORS";
     if (strstr(problem, "cannot open shared object") || strstr(problem, "No such file"))
         return "Install the package that has the library, or remove the .icd file";
     if (strstr(problem, "undefined symbol") || strstr(problem, "version `"))
@@ -123,12 +139,13 @@ static const char *remedy_of(const char *problem)
     return "`tesela run -l opencl:debug -- clinfo' tells more";
 }
 
-/* No NVIDIA driver is no problem where there is no NVIDIA GPU: doctor_devices.c looks for that. Nor is it one that no
- * vendor's OpenCL is installed, where nobody asked for it. */
-static bool is_hint(const char *sentence)
+/* No NVIDIA driver is no problem where there is no NVIDIA GPU: doctor_devices.c looks for one that lacks its files. Nor
+ * is it one that no vendor's OpenCL is installed, where nobody asked for it. */
+static bool is_hint(const struct tsl_findings *f, const char *sentence)
 {
-    return strstr(sentence, "there is no libcuda") ||
-           (!variable("TESELA_VENDORS") && strstr(sentence, "the folder of vendors"));
+    if (strstr(sentence, "there is no libcuda"))
+        return !has_nvidia_files(f);
+    return !variable("TESELA_VENDORS") && strstr(sentence, "the folder of vendors");
 }
 
 static void tell_problems(struct tsl_findings *f, const cJSON *info)
@@ -139,10 +156,10 @@ static void tell_problems(struct tsl_findings *f, const cJSON *info)
     {
         const char *sentence = cJSON_GetStringValue(item);
 
-        if (sentence && is_hint(sentence))
-            tsl_finding_hint(f, remedy_of(sentence), "%s", sentence);
+        if (sentence && is_hint(f, sentence))
+            tsl_finding_hint(f, remedy_of(f, sentence), "%s", sentence);
         else if (sentence)
-            tsl_finding_problem(f, remedy_of(sentence), "%s", sentence);
+            tsl_finding_problem(f, remedy_of(f, sentence), "%s", sentence);
     }
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(info, "without_devices"))
     {
