@@ -48,8 +48,8 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .doc = "Look for what keeps devices or programs from working on Tesela: vendors' libraries that can't be loaded, "
-           "device "
-           "files without permission, containers without devices, variables that hide platforms, caches that can't be "
+           "a kernel compiler that doesn't work, device files without permission, containers without devices, "
+           "variables that hide platforms, caches that can't be "
            "written, other users' files. Each is told in a sentence, with what to do."
            "\v"
            "The exit status is 0 if there is no problem, 1 if there is one.",
@@ -164,6 +164,7 @@ int tsl_tool_doctor(int argc, char **argv)
     tsl_check_loader(&findings);
     tsl_check_devices(&findings);
     tsl_check_caches(&findings);
+    tsl_check_compiler(&findings);
     tsl_check_members(&findings);
     if (arguments.json)
         printed = print_json(&findings);

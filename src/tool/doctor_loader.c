@@ -223,7 +223,7 @@ static void tell_crash(struct tsl_findings *f, const char *folder, struct tsl_ch
 
 void tsl_check_members(struct tsl_findings *f)
 {
-    char *folder = tsl_scratch_make("tesela doctor");
+    char *folder = tsl_scratch_make("tesela doctor", 0);
     struct tsl_child_result result;
     cJSON *info;
 
@@ -236,6 +236,10 @@ void tsl_check_members(struct tsl_findings *f)
     tell_complaints(f, folder);
     if (info)
         tell_problems(f, info);
+    else if (result.end == TSL_CHILD_UNSTARTED)
+        tsl_finding_problem(f, "Let the sandbox start processes",
+                            "no process can be started here (%s), so the members were not looked at",
+                            strerror(result.number));
     else
         tell_crash(f, folder, result);
     cJSON_Delete(info);

@@ -21,10 +21,11 @@ void tsl_finding_hint(struct tsl_findings *findings, const char *remedy, const c
     __attribute__((format(printf, 3, 4)));
 
 /* The checks. Each takes no longer than some seconds. */
-void tsl_check_loader(struct tsl_findings *findings);  /* variables and files of loaders */
-void tsl_check_devices(struct tsl_findings *findings); /* device files, permissions, containers */
-void tsl_check_caches(struct tsl_findings *findings);  /* folders that are to be written */
-void tsl_check_members(struct tsl_findings *findings); /* what `tesela info` says, in a process of its own */
+void tsl_check_loader(struct tsl_findings *findings);   /* variables and files of loaders */
+void tsl_check_devices(struct tsl_findings *findings);  /* device files, permissions, containers */
+void tsl_check_caches(struct tsl_findings *findings);   /* folders that are to be written */
+void tsl_check_compiler(struct tsl_findings *findings); /* whether kernels can be compiled, up to two minutes */
+void tsl_check_members(struct tsl_findings *findings);  /* what `tesela info` says, in a process of its own */
 
 /* The path below the root, in a buffer of PATH_MAX bytes. */
 void tsl_findings_path(const struct tsl_findings *findings, const char *path, char whole[]);

@@ -174,7 +174,8 @@ static int why_program_in(const char *scratch, const char *icd_folder, const cha
 
 static int why_program(const char *kernel, char **words)
 {
-    char *icd_folder = tsl_icd_folder_find(), *scratch = icd_folder ? tsl_scratch_make("tesela info") : NULL;
+    char *icd_folder = tsl_icd_folder_find(),
+         *scratch = icd_folder ? tsl_scratch_make("tesela info", TSL_SCRATCH_ROOM) : NULL;
     int status = scratch ? why_program_in(scratch, icd_folder, kernel, words) : EXIT_NOTHING;
 
     tsl_scratch_remove(scratch);
