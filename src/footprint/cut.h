@@ -23,6 +23,7 @@ enum tsl_cut_why {
     TSL_CUT_VOLATILE,
     TSL_CUT_FENCES, /* or atomics, of a scope wider than the work-group */
     /* Of the launch and its shares. */
+    TSL_CUT_SVM, /* an argument is shared virtual memory */
     TSL_CUT_TOO_FEW_GROUPS,
     TSL_CUT_ATOMICS, /* on an argument that outlives the launch */
     TSL_CUT_WRITES_UNKNOWN,

@@ -17,6 +17,7 @@ static const char *const sentences[TSL_N_CUT_WHYS] = {
     [TSL_CUT_SPINS] = "a loop of the kernel waits for what other work-groups write",
     [TSL_CUT_VOLATILE] = "the kernel makes volatile accesses to global memory",
     [TSL_CUT_FENCES] = "the kernel has fences or atomic operations of a scope wider than its work-group",
+    [TSL_CUT_SVM] = "an argument is shared virtual memory (TESELA_SVM=off reports none to programs)",
     [TSL_CUT_TOO_FEW_GROUPS] = "the launch has too few work-groups",
     [TSL_CUT_NO_MEMORY] = "the host has no memory left to find out",
 };
@@ -30,6 +31,7 @@ static const char *const words[TSL_N_CUT_WHYS] = {
     [TSL_CUT_SPINS] = "spins",
     [TSL_CUT_VOLATILE] = "volatile",
     [TSL_CUT_FENCES] = "fences",
+    [TSL_CUT_SVM] = "svm",
     [TSL_CUT_TOO_FEW_GROUPS] = "few-groups",
     [TSL_CUT_ATOMICS] = "atomics",
     [TSL_CUT_WRITES_UNKNOWN] = "writes-unknown",

@@ -125,7 +125,7 @@ static bool mark_candidates(struct tsl_cut *cut, struct tsl_candidate *candidate
     if (!cut->part)
         return why == TSL_CUT_OK ? whole(cut, TSL_WHOLE_NO_WINDOWS) : refuse(cut, why);
     cut->footprint = cut->part->facts.footprint;
-    return !tsl_cut_kernel_has_svm(c->args) || refuse(cut, TSL_CUT_POINTERS);
+    return !tsl_cut_kernel_has_svm(c->args) || refuse(cut, TSL_CUT_SVM);
 }
 
 static tsl_members members_with_windows(const struct tsl_cut *cut)

@@ -314,7 +314,7 @@ static bool begin(struct plan *plan, struct tsl_command *c, tsl_members members,
     look_at_member(plan, member);
     enum tsl_cut_why why = tsl_cut_kernel_on(c, plan->part);
     if (why != TSL_CUT_OK || tsl_cut_kernel_has_svm(c->args))
-        return give_up(plan, why != TSL_CUT_OK ? why : TSL_CUT_POINTERS, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE);
+        return give_up(plan, why != TSL_CUT_OK ? why : TSL_CUT_SVM, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE);
     for (unsigned i = 0; i < c->graph->n_ports; i++) {
         const struct tsl_port *port = &c->graph->ports[i];
         const struct tsl_member *m = port->member;

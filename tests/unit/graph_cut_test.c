@@ -678,7 +678,7 @@ static void test_svm(void **state)
 
     char *text = release_stderr();
 
-    assert_non_null(strstr(text, "launches of fill run whole, as the kernel follows pointers"));
+    assert_non_null(strstr(text, "launches of fill run whole, as an argument is shared virtual memory"));
     free(text);
     assert_int_equal(finish(), CL_SUCCESS);
     assert_int_equal(n_ran, 1);
