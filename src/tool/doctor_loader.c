@@ -198,13 +198,30 @@ static bool crashes(const char *folder, const char *vendors, const char *icd, st
     return copied && !info;
 }
 
+/* The last line that isn't empty of what the process wrote that listed the members. */
+static void last_words(const char *folder, char words[256])
+{
+    char path[PATH_MAX], line[256];
+    FILE *file;
+
+    words[0] = '\0';
+    snprintf(path, sizeof path, "%s/info-errors", folder);
+    file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (line[0] != '\n')
+            memcpy(words, line, sizeof line);
+    if (file)
+        fclose(file);
+    words[strcspn(words, "\n")] = '\0';
+}
+
 /* Some library ended the process that listed the members, or never came back: which one? */
 static void tell_crash(struct tsl_findings *f, const char *folder, struct tsl_child_result result)
 {
     const char *vendors = tsl_settings()->vendors;
     DIR *list = opendir(vendors);
     struct dirent *entry;
-    char how[160], found[NAME_MAX + 1] = "";
+    char how[160], words[256], found[NAME_MAX + 1] = "";
 
     while (list && !found[0] && (entry = readdir(list)))
         if (strstr(entry->d_name, ".icd") && crashes(folder, vendors, entry->d_name, &result))
@@ -212,11 +229,13 @@ static void tell_crash(struct tsl_findings *f, const char *folder, struct tsl_ch
     if (list)
         closedir(list);
     tsl_child_say(&result, &(struct tsl_child){.limit_s = TSL_INFO_LIMIT_S}, how, sizeof how);
+    last_words(folder, words);
     if (found[0])
         tsl_finding_problem(f,
                             "Remove the file, install its vendor's package again, or leave the vendor out: "
                             "TESELA_VENDORS names a folder of .icd files",
-                            "the library of %s/%s %s when its devices are listed", vendors, found, how);
+                            "the library of %s/%s %s when its devices are listed%s%s", vendors, found, how,
+                            words[0] ? "; its last words: " : "", words);
     else
         tsl_finding_problem(f, "`tesela info' shows how far it comes", "listing the members %s", how);
 }
