@@ -41,16 +41,20 @@ static struct kc_steps of_constant(LLVMValueRef vector)
     return first && second && here ? (struct kc_steps){KC_STEADY, step} : (struct kc_steps){KC_SCATTERED, 0};
 }
 
-static struct kc_steps product(struct kc_steps steps, LLVMValueRef by, bool shift, unsigned depth)
+/* a times b, or a shifted by b; lanes may share one of them. */
+static struct kc_steps product(LLVMValueRef a, LLVMValueRef b, bool shift, unsigned depth)
 {
+    struct kc_steps first = follow(a, depth), second = follow(b, depth), moves = is_still(first) ? second : first;
     bool known;
-    uint64_t times = element_of(by, 0, &known);
+    uint64_t times = element_of(b, 0, &known);
 
-    if (is_still(steps) && is_still(follow(by, depth)))
-        return steps;
-    if (!known || steps.growth != KC_STEADY)
+    if (is_still(first) && is_still(second))
+        return first;
+    if (moves.growth != KC_STEADY || (!is_still(first) && !is_still(second)))
         return (struct kc_steps){KC_SCATTERED, 0};
-    return (struct kc_steps){KC_STEADY, shift ? steps.step << (times & 31) : steps.step * times};
+    if (is_still(second) && known)
+        return (struct kc_steps){KC_STEADY, shift ? moves.step << (times & 31) : moves.step * times};
+    return (struct kc_steps){shift ? KC_SCATTERED : KC_SCALED, moves.step};
 }
 
 static bool is_clamp(LLVMValueRef value)
@@ -114,9 +118,9 @@ static struct kc_steps of_operation(LLVMValueRef value, unsigned depth)
     case LLVMSub:
         return sum(follow(first, depth), follow(LLVMGetOperand(value, 1), depth), UINT64_MAX);
     case LLVMMul:
-        return product(follow(first, depth), LLVMGetOperand(value, 1), false, depth);
+        return product(first, LLVMGetOperand(value, 1), false, depth);
     case LLVMShl:
-        return product(follow(first, depth), LLVMGetOperand(value, 1), true, depth);
+        return product(first, LLVMGetOperand(value, 1), true, depth);
     default:
         return is_clamp(value) ? clamped(follow(first, depth), follow(LLVMGetOperand(value, 1), depth))
                                : of_other(value, depth);

@@ -10,6 +10,7 @@
 
 enum kc_growth {
     KC_STEADY,    /* `step` from lane to lane */
+    KC_SCALED,    /* `step` times a number that lanes share, which isn't known */
     KC_CLAMPED,   /* `step`, or 0 beyond a limit */
     KC_OPEN,      /* unknown */
     KC_SCATTERED, /* `step` only by chance: loaded values, multiples of what isn't steady */

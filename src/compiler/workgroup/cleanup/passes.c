@@ -47,14 +47,17 @@ const char KC_PASSES_FINISH_PLAIN[] = "function(sroa,simplifycfg)";
 const char KC_PASSES_SINK[] = "function(sink)";
 
 /* In a loop that is marked parallel the vectoriser doesn't check dependences, not even within an iteration, when it
- * turns strided accesses into one (LLVM 14 to 19): a load would move before a store. So that is switched off. Some
- * processors' loop buffers make LLVM unroll every loop eightfold, which takes long and gains nothing. Small loops are
- * aligned to 2^5 bytes: aligned to 16, a reduction may by chance take a quarter longer on AMD's Zen 3. */
+ * turns strided accesses into one (LLVM 14 to 19): a load would move before a store. So that is switched off. Where
+ * lanes are a kernel argument's distance apart it makes vectors for the distance 1 alone; whether they are neighbours
+ * is asked later (kc_wg_part_neighbours). Some processors' loop buffers make LLVM unroll every loop eightfold, which
+ * takes long and gains nothing. Small loops are aligned to 2^5 bytes: aligned to 16, a reduction may by chance take a
+ * quarter longer on AMD's Zen 3. */
 static void set_options(void)
 {
     static const char *const options[] = {
         "tesela-kc",
         "-enable-interleaved-mem-accesses=false",
+        "-enable-mem-access-versioning=false",
         "-unroll-partial-threshold=128",
         "-unroll-max-count=4",
         "-assume-default-is-flat-addrspace", /* for infer-address-spaces */
