@@ -13,7 +13,7 @@
 #define SIDE        512 /* of the matrix that transposed reads see; the number of items is a multiple of its square */
 
 enum pattern { CONSECUTIVE, STRIDED, TRANSPOSED, GATHERED, N_PATTERNS };
-enum control { UNIFORM, RAGGED, RARE, N_CONTROLS };
+enum control { UNIFORM, RAGGED, RARE, OWN_ROW, N_CONTROLS };
 enum use { STORED, COUNTED_LOCALLY, COUNTED, ADDED_UP, N_USES };
 
 /* `at` as text and as a function: the vector that item g of n reads. */
@@ -25,11 +25,12 @@ static const char *const pattern_texts[] = {
     "(g * 2654435761u ^ g >> 3) % n",
 };
 
-static const char *const control_names[] = {"uniform", "ragged", "rare branch"};
+static const char *const control_names[] = {"uniform", "ragged", "rare branch", "own row"};
 static const char *const control_texts[] = {
     "for (uint i = 0; i < 16; i++) v = v * 1664525u + 1013904223u;",
     "for (uint i = 0; i < (v & 31); i++) v2 = v2 * 1664525u + 1013904223u; v = v2;",
     "if ((v & 63) == 0) for (uint i = 0; i < 256; i++) v = v * 1664525u + 1013904223u; else v += 7;",
+    "for (uint i = 0; i < 64; i++) v = v * 5 + ((global const uint *)in)[(g & 255) * (n / 256) + i];",
 };
 
 static const char *const use_names[] = {"stored", "counted locally", "counted", "added up"};
@@ -74,6 +75,16 @@ static uint32_t go_on(uint32_t v, unsigned times)
     return v;
 }
 
+static uint32_t along_row(uint32_t v, const unsigned char *row)
+{
+    uint32_t element;
+    for (size_t i = 0; i < 64; i++) {
+        memcpy(&element, row + i * sizeof(element), sizeof(element));
+        v = v * 5 + element;
+    }
+    return v;
+}
+
 static uint32_t value_of(const struct shape *shape, const unsigned char *in, uint32_t g, uint32_t n)
 {
     uint32_t v = 0, component;
@@ -86,6 +97,8 @@ static uint32_t value_of(const struct shape *shape, const unsigned char *in, uin
         return go_on(v, 16);
     if (shape->control == RAGGED)
         return go_on(v, v & 31);
+    if (shape->control == OWN_ROW)
+        return along_row(v, in + (size_t)(g & 255) * (n / 256) * sizeof(v));
     return v & 63 ? v + 7 : go_on(v, 256);
 }
 

@@ -44,6 +44,14 @@ static const struct {
      " int x = get_global_id(0), y = get_global_id(1); float s = 0;"
      " for (int k = 0; k < n; k++) s += a[k] * b[(k * n + y) * n + x]; c[y * n + x] = s; }",
      NULL},
+    {"kernel void k12(global const float *a, global const float *b, global float *c, int n) {"
+     " int x = get_global_id(0); float s = 0;"
+     " for (int k = 0; k < n; k++) s += a[x * n + k] * b[k]; c[x] = s; }",
+     "line 13: each work-item walks along a row of its own: as many at once as stay in the nearest cache"},
+    {"kernel void k13(global const float *a, global const float *b, global float *c) {"
+     " int x = get_global_id(0); float s = 0;"
+     " for (int k = 0; k < 9; k++) s += a[x * 9 + k] * b[k]; c[x] = s; }",
+     NULL},
 };
 
 #define N (sizeof(kernels) / sizeof(kernels[0]))

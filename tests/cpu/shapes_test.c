@@ -4,6 +4,7 @@
  */
 /* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 /* variant: avx2 TESELA_PROCESSOR=x86-64-v3 TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
+/* variant: zen TESELA_PROCESSOR=znver3 TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 /* variant: sse TESELA_PROCESSOR=x86-64 TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 #include "cpu_rig.h"
 #include "test.h"
@@ -107,6 +108,14 @@ static const char source[] =
 
     "KERNEL(shared_quotients) { IDS uint v = a[i]; if (v % 5 == 1) { if (v & 8) v = a[h % (w % 61 + 1) + 5]; }\n"
     "    else if (v % 7 == 2) v += a[(9000000000ul + w) % (h + 7ul)]; o[i] = v; }\n"
+
+    /* rows of their own */
+    "KERNEL(rows) { IDS uint s = 0; for (uint k = 0; k < h; k++) s = (s + a[x * h + k]) * 5u ^ a[y * h + k]; o[i] = s; "
+    "}\n"
+    "KERNEL(rows_at_times) { IDS uint s = a[i]; if (s & 6) for (uint k = 0; k + 1 < h; k += 1 + (s & 1))\n"
+    "    s = s * 3u + a[x * h + k + 1] + a[(x + y) * h + 51 - k]; o[i] = s; }\n"
+    "KERNEL(apart) { IDS uint n = w - 59; o[i * n] += a[i * n] * 3u; o[16 * w * h - 1 - i * n] = a[(x * n + y) * n]; "
+    "}\n"
 
     /* dimension 1 */
     "KERNEL(columns) { IDS if (x < w && y < h) o[x * h + y] = mix(a[x * h + y]); }\n"
@@ -484,6 +493,32 @@ static void copied(const struct item *at)
     right[at->i] = s;
 }
 
+/* ---- Rows of their own ------------------------------------------------------------------------------------------- */
+
+static void rows(const struct item *at)
+{
+    uint32_t s = 0;
+
+    for (uint32_t k = 0; k < H; k++)
+        s = (s + a[at->x * H + k]) * 5 ^ a[at->y * H + k];
+    right[at->i] = s;
+}
+
+static void rows_at_times(const struct item *at)
+{
+    uint32_t s = a[at->i];
+
+    for (uint32_t k = 0; a[at->i] & 6 && k + 1 < H; k += 1 + (s & 1))
+        s = s * 3 + a[at->x * H + k + 1] + a[(at->x + at->y) * H + 51 - k];
+    right[at->i] = s;
+}
+
+static void apart(const struct item *at)
+{
+    right[at->i] += a[at->i] * 3;
+    right[WORDS - 1 - at->i] = a[at->x + at->y];
+}
+
 /* ---- Dimension 1 ------------------------------------------------------------------------------------------------- */
 
 static uint32_t *column_of(const struct item *at)
@@ -622,6 +657,9 @@ static const struct {
     {"rarely_in_turns", rarely_in_turns, false},
     {"shared_quotients", shared_quotients, false},
     {"copied", copied, false},
+    {"rows", rows, false},
+    {"rows_at_times", rows_at_times, false},
+    {"apart", apart, false},
     {"columns", columns, false},
     {"transposes", transposes, false},
     {"gathers", gathers, false},

@@ -7,6 +7,7 @@
 #include "compiler/workgroup/analysis/own_vectors.h"
 #include "compiler/workgroup/analysis/profit.h"
 #include "compiler/workgroup/analysis/rare_loops.h"
+#include "compiler/workgroup/analysis/rows.h"
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/emit.h"
 #include "compiler/workgroup/transform/divisions.h"
@@ -17,6 +18,7 @@
 
 #include <llvm-c/Analysis.h>
 #include <stdio.h>
+#include <string.h>
 
 #define RUN_PREFIX "tsl_wg."
 
@@ -34,6 +36,16 @@
 static bool has_masks(LLVMTargetMachineRef machine)
 {
     return kc_has_feature(machine, "avx512f");
+}
+
+/* AMD's processors gather by many small steps. */
+static bool gathers_slowly(LLVMTargetMachineRef machine)
+{
+    char *cpu = LLVMGetTargetMachineCPU(machine);
+    bool slowly = strncmp(cpu, "znver", 5) == 0;
+
+    LLVMDisposeMessage(cpu);
+    return slowly;
 }
 
 /* 1: nothing is vectorised. Rows of a fixed size shall not end in strips of one lane. */
@@ -144,6 +156,8 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc
     kc_uniform_create(&strip, wg, KC_STRIP);
     if (e.lanes > 1 && (kc_is_scalar(wg, &strip) || !kc_part_serial_loops(wg, &strip)))
         e.lanes = 1;
+    if (e.lanes > 1)
+        e.lanes = kc_lanes_of_rows(wg, &strip, e.lanes);
     if (e.lanes > 1) {
         kc_uniform_finish(&strip);
         kc_uniform_create(&strip, wg, KC_STRIP);
@@ -322,6 +336,8 @@ static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FIL
         return false;
     kc_wg_sign_indices(module);
     kc_wg_shuffle_halves(module);
+    if (gathers_slowly(machine))
+        kc_wg_load_rows(module);
     kc_wg_part_neighbours(module, !has_masks(machine));
     if (has_masks(machine))
         return is_sound(module, why);

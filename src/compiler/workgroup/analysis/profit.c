@@ -129,7 +129,9 @@ bool kc_is_consecutive(const struct kc_wg *wg, const struct kc_uniform *strip, L
     return stride.known && stride.step == LLVMABISizeOfType(wg->layout, type);
 }
 
-#define LINE 64u /* bytes */
+/* The nearest cache: bytes of a line, and sets. */
+#define LINE 64u
+#define SETS 64u
 
 unsigned kc_count_lines(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef access, unsigned lanes)
 {
@@ -137,6 +139,20 @@ unsigned kc_count_lines(const struct kc_wg *wg, const struct kc_uniform *strip, 
     uint64_t step = stride.step > UINT64_MAX / 2 ? 0 - stride.step : stride.step;
 
     return stride.known && step < LINE ? 1 + (unsigned)(step * lanes / LINE) : lanes;
+}
+
+unsigned kc_count_ways(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef access, unsigned lanes)
+{
+    struct stride stride = stride_of(wg, strip, LLVMGetOperand(access, LLVMIsALoadInst(access) ? 0 : 1), MAX_DEPTH);
+    uint64_t used;
+
+    if (!stride.known || stride.step % LINE)
+        return stride.known ? 1 : lanes;
+    /* Lanes use each set that is a multiple of the largest power of two in their distance. */
+    used = SETS;
+    while (used > 1 && stride.step / LINE % (2 * (SETS / used)) == 0)
+        used /= 2;
+    return (unsigned)((lanes + used - 1) / used);
 }
 
 /* ---- Loops ------------------------------------------------------------------------------------------------------- */

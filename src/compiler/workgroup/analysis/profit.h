@@ -26,4 +26,8 @@ bool kc_is_consecutive(const struct kc_wg *wg, const struct kc_uniform *strip, L
 /* The lines of the caches that a strip's load or store touches, at most: one for each lane if that can't be seen. */
 unsigned kc_count_lines(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef access, unsigned lanes);
 
+/* How many of these may belong in one set of the nearest cache: as many as there are lines, where lanes' distance can't
+ * be seen. */
+unsigned kc_count_ways(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef access, unsigned lanes);
+
 #endif

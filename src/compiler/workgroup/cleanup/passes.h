@@ -56,6 +56,11 @@ void kc_wg_shuffle_halves(LLVMModuleRef module);
  * lanes: also stores lane by lane (analysis/lane_stores.h), which otherwise stay. */
 void kc_wg_part_neighbours(LLVMModuleRef module, bool lanes);
 
+/* Gathers in which each lane goes along a row of its own (analysis/rows.h): AMD's processors take a step for each
+ * element and many more around them. Where rows begin is known before the loop, so that plain loads, a lane each, take
+ * half the time. After LLVM's passes, which would move the begins back. */
+void kc_wg_load_rows(LLVMModuleRef module);
+
 /* What LLVM found to be undefined (a value from beyond an array's end decides where a loop ends) becomes a loop without
  * an end, or code without one, behind which the processor goes on with whatever lies there. Both trap instead, so the
  * launch fails (x86). The first in one function, at any time; the second last of all. */
