@@ -3,6 +3,7 @@
  * a jump back to cpu_fault_run(), and the launch fails. All other signals go to the handler that was there before. */
 #include "cpu_device/fault.h"
 #include "base/log.h"
+#include "cpu_device/launch.h"
 #include "cpu_device/operations.h"
 
 #include <setjmp.h>
@@ -165,19 +166,23 @@ static const char *describe(int signal, const void *address)
                                           : "used memory that isn't there";
 }
 
-cl_int cpu_fault_run(const struct cpu_launch *launch, const struct cpu_version *version,
-                     const struct tsl_wg_thread *thread, uint64_t x, uint64_t n, uint64_t y, uint64_t z)
+/* Once for all rows of a piece, as a short row takes no longer than this. */
+cl_int cpu_fault_run(struct cpu_rows *rows, void (*run)(struct cpu_rows *rows))
 {
-    struct running here = {.begin = version->begin, .end = version->end};
+    struct running here;
 
+    here.begin = rows->version->begin;
+    here.end = rows->version->end;
     if (sigsetjmp(here.back, 0)) {
         tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR,
-                "kernel %s %s (address %p) in a work-group of row %llu %llu: it failed", launch->code->name,
-                describe(here.signal, here.address), here.address, (unsigned long long)y, (unsigned long long)z);
+                "kernel %s %s (address %p) in a work-group of row %llu %llu: it failed", rows->launch->code->name,
+                describe(here.signal, here.address), here.address,
+                (unsigned long long)cpu_row_y(rows->launch, rows->row),
+                (unsigned long long)cpu_row_z(rows->launch, rows->row));
         return CL_OUT_OF_RESOURCES;
     }
     running = &here;
-    version->code->run(&launch->wg, thread, x, n, y, z);
+    run(rows);
     running = NULL;
     return CL_SUCCESS;
 }

@@ -317,31 +317,47 @@ static uint64_t thread_ns(void)
 /* Bytes. Programs write past the end of private arrays and don't notice; behind the last one is the heap's. */
 #define BEHIND_SCRATCH 1024u
 
-/* Groups of a row: first … first + n - 1, counted from the window's first. */
-static cl_int run_row(struct cpu_launch *launch, const struct cpu_version *version, struct tsl_wg_thread *thread,
-                      uint64_t first, uint64_t n, uint64_t row)
+uint64_t cpu_row_y(const struct cpu_launch *launch, uint64_t row)
 {
-    const uint64_t y = launch->begin[1] + row % launch->count[1], z = launch->begin[2] + row / launch->count[1];
-    uint64_t x = launch->begin[0] + first, now;
-    cl_int error = CL_SUCCESS;
+    return launch->begin[1] + row % launch->count[1];
+}
 
-    for (; n && !error; x += now, n -= now) {
+uint64_t cpu_row_z(const struct cpu_launch *launch, uint64_t row)
+{
+    return launch->begin[2] + row / launch->count[1];
+}
+
+static void run_row(const struct cpu_rows *rows, uint64_t y, uint64_t z)
+{
+    struct cpu_launch *launch = rows->launch;
+    uint64_t x = launch->begin[0] + rows->first, now;
+
+    for (uint64_t n = rows->n; n; x += now, n -= now) {
         now = launch->check ? cpu_check_enter(launch->check, x, n, y, z) : n;
-        error = cpu_fault_run(launch, version, thread, x, now, y, z);
+        rows->version->code->run(&launch->wg, rows->thread, x, now, y, z);
     }
-    return error;
+}
+
+static void run_rows(struct cpu_rows *rows)
+{
+    for (; rows->row < rows->end; rows->row++)
+        run_row(rows, cpu_row_y(rows->launch, rows->row), cpu_row_z(rows->launch, rows->row));
 }
 
 static cl_int run_piece(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece)
 {
-    uint64_t row = piece / launch->n_chunks * launch->rows, end = min(row + launch->rows, launch->n_rows);
-    uint64_t first = piece % launch->n_chunks * launch->chunk, n = min(launch->chunk, launch->count[0] - first);
-    uint64_t n_groups = n * (end - row), begin, took, own = 0;
+    const uint64_t row = piece / launch->n_chunks * launch->rows, first = piece % launch->n_chunks * launch->chunk;
+    struct cpu_rows rows = {.launch = launch, .thread = &worker->thread, .first = first, .row = row};
+    uint64_t n_groups, begin, took, own = 0;
     const struct cpu_code *loaded = &((struct cpu_program *)launch->kernel->base.program)->code;
     struct cpu_version version = {launch->code, loaded->begin, loaded->end, false};
-    cl_int error = CL_SUCCESS;
+    cl_int error;
 
+    rows.n = min(launch->chunk, launch->count[0] - first);
+    rows.end = min(row + launch->rows, launch->n_rows);
+    n_groups = rows.n * (rows.end - row);
     version = cpu_special_choose(launch->special, &version);
+    rows.version = &version;
     if (!make_room(&worker->thread.local, &worker->local_size, launch->local_size) ||
         !make_room(&worker->thread.scratch, &worker->scratch_size,
                    version.code->scratch_size + version.code->scratch_item_size * launch->items + BEHIND_SCRATCH))
@@ -353,8 +369,7 @@ static cl_int run_piece(struct cpu_worker *worker, struct cpu_launch *launch, ui
         own = thread_ns();
     if (launch->code->flags & TSL_WG_FLUSHES)
         cpu_floats_flush();
-    for (; row < end && !error; row++)
-        error = run_row(launch, &version, &worker->thread, first, n, row);
+    error = cpu_fault_run(&rows, run_rows);
     if (launch->code->flags & TSL_WG_FLUSHES)
         cpu_floats_plain();
     took = tsl_clock_ns() - begin;
