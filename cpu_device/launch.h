@@ -7,7 +7,7 @@
 /* One piece of a launch. An error: the kernel faulted, or there is no memory for the worker. */
 cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece);
 void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch);
-size_t cpu_launch_size(void); /* bytes of one with few arguments */
+size_t cpu_launch_size(void);                          /* bytes of one with few arguments */
 bool cpu_launch_is_short(const struct cpu_task *task); /* some microseconds of one thread, as far as was measured */
 
 /* Where a row of the window's groups is in the launch. */

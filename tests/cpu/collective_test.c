@@ -346,9 +346,76 @@ static void collectives(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* ---- Beside much local memory ------------------------------------------------------------------------------------ */
+
+#define SPARE 1024u /* bytes of local memory that collective functions may have */
+#define GROUP 512u
+
+static const char near_limit[] =
+    "kernel void near_limit(global const int *in, global long *out, local uchar *most, uint n) {\n"
+    "  size_t g = get_global_id(0), l = get_local_id(0); int wrong = 0;\n"
+    "  for (uint i = l; i < n; i += get_local_size(0)) most[i] = (uchar)(i * 7);\n"
+    "  long sum = work_group_scan_exclusive_add((long)in[g]) + (long)work_group_reduce_add((float)in[g]);\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  for (uint i = l; i < n; i += get_local_size(0)) wrong += most[i] != (uchar)(i * 7);\n"
+    "  out[g] = work_group_any(wrong) ? -1 : sum; }\n";
+
+static void run_near_limit(struct cpu_rig *rig, cl_kernel kernel, cl_uint n, int32_t *in, int64_t *out)
+{
+    const size_t global = 2 * GROUP, local = GROUP;
+    cl_mem from = cpu_rig_buffer(rig, 2 * GROUP * sizeof(*in), in), to;
+
+    to = cpu_rig_buffer(rig, 2 * GROUP * sizeof(*out), NULL);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof(from), &from), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 1, sizeof(to), &to), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 2, n, NULL), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 3, sizeof(n), &n), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(rig->queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL), CL_SUCCESS);
+    cpu_rig_read(rig, to, 2 * GROUP * sizeof(*out), out);
+    clReleaseMemObject(from);
+    clReleaseMemObject(to);
+}
+
+static int64_t sum_of_group(const int32_t *in)
+{
+    int64_t sum = 0;
+
+    for (unsigned i = 0; i < GROUP; i++)
+        sum += in[i];
+    return sum;
+}
+
+/* Collective functions leave the device's local memory to the program, but for some bytes. */
+static void beside_much_local_memory(void **state)
+{
+    struct cpu_rig *rig = *state;
+    int32_t in[2 * GROUP];
+    int64_t out[2 * GROUP], sum = 0;
+    cl_ulong most = 0;
+    cl_program program;
+    cl_kernel kernel;
+    cl_int error;
+
+    if (!cpu_rig_has(rig, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT))
+        skip();
+    for (unsigned i = 0; i < 2 * GROUP; i++)
+        in[i] = (int32_t)(cpu_rig_random() % 100);
+    assert_int_equal(clGetDeviceInfo(rig->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(most), &most, NULL), CL_SUCCESS);
+    program = cpu_rig_program(rig, near_limit, "-cl-std=CL3.0");
+    kernel = clCreateKernel(program, "near_limit", &error);
+    assert_int_equal(error, CL_SUCCESS);
+    run_near_limit(rig, kernel, (cl_uint)(most - SPARE), in, out);
+    for (unsigned i = 0; i < 2 * GROUP; i++) {
+        sum = i % GROUP ? sum + in[i - 1] : 0;
+        assert_int_equal(out[i], sum + sum_of_group(in + i / GROUP * GROUP));
+    }
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(collectives)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(collectives), cmocka_unit_test(beside_much_local_memory)};
 
     return cmocka_run_group_tests(tests, cpu_rig_setup, cpu_rig_teardown);
 }

@@ -4,14 +4,17 @@
  * know no overloading.
  *
  * Memory of the group has no name in functions, as OpenCL C has none outside of kernels: __tsl_group_memory is a
- * variable of as many bytes as the largest call wants (compiler/middle/group_memory.h). All functions use the same one,
- * and begin with a barrier where a call before may still read it.
+ * variable of as many bytes as the largest call wants (compiler/middle/group_memory.h), and so is __tsl_item_memory, of
+ * as many for each work-item of the group. All functions use the same ones, and begin with a barrier where a call
+ * before may still read them.
  */
 #include "common.h"
 
 __local void *__tsl_group_memory(uint size);
+__local void *__tsl_item_memory(uint size);
 
 #define GROUP_MEMORY(T, N) ((__local T *)__tsl_group_memory((N) * sizeof(T)))
+#define ITEM_MEMORY(T)     ((__local T *)__tsl_item_memory(sizeof(T)))
 
 static uint group_items(void)
 {

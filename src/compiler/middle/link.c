@@ -60,7 +60,7 @@ static bool is_defined(LLVMValueRef function, FILE *log)
 /* Clang leaves samplers that result from an operator, which OpenCL C doesn't allow. */
 static bool is_given(LLVMValueRef variable, FILE *log)
 {
-    if (!LLVMIsDeclaration(variable) || !LLVMGetFirstUse(variable))
+    if (!LLVMIsDeclaration(variable) || !LLVMGetFirstUse(variable) || kc_is_item_memory(variable))
         return true;
     fprintf(log, "error: the variable %s is used and defined nowhere\n", kc_name(variable));
     return false;

@@ -87,7 +87,7 @@ LLVMBasicBlockRef kc_new_block(struct kc_emit *emit, const char *name);
 unsigned kc_phase_number(const struct kc_plan *plan, int bound);
 LLVMValueRef kc_build_min(struct kc_emit *emit, LLVMValueRef a, LLVMValueRef b);
 
-/* variables.c: decides where slots and local variables are. */
+/* variables.c: decides where slots and local variables are, in this order. */
 void kc_place_variables(struct kc_emit *emit);
 void kc_find_local_variables(struct kc_emit *emit);
 /* The place of a lane's slot in scratch. item: i64, of the lane. lane: i32. */

@@ -1,12 +1,12 @@
 /*
  * Work-group collective functions for processors: the work-items of a group are run by one thread, many at once in a
  * vector. Operands of a reduction of whole numbers are put together as those of atomic operations at one address are:
- * a vector's at once (compiler/workgroup/analysis/combined.h). Other values are left in the group's memory.
+ * a vector's at once (compiler/workgroup/analysis/combined.h). Other values are left in memory of
+ * the group's, a place for each work-item.
  */
 #include "collective.h"
 
 #define PARTS 16u
-#define ITEMS 4096u /* of the largest group (compiler/cpu/cpu.c) */
 
 #define REDUCE_WHOLE(T, OP, NAME, NOTHING)                                             \
     static T reduce_##T##_##OP(T x)                                                    \
@@ -28,7 +28,7 @@ REDUCE_WHOLE(int, or, or, 0)
 #define REDUCE_REAL(T, OP, NAME, NOTHING)                                              \
     static T reduce_##T##_##OP(T x)                                                    \
     {                                                                                  \
-        __local T *values = GROUP_MEMORY(T, ITEMS + PARTS), *parts = values + ITEMS;   \
+        __local T *values = ITEM_MEMORY(T), *parts = GROUP_MEMORY(T, PARTS);           \
         uint n = group_items(), whole = n / PARTS * PARTS, item = group_item();        \
         T result = NOTHING;                                                            \
                                                                                        \
@@ -57,20 +57,23 @@ EACH_REAL_COLLECTIVE(REDUCE_REAL)
 #define SCAN(T, OP, NAME, NOTHING)                                                     \
     static T scan_##T##_##OP(T x, bool exclusive)                                      \
     {                                                                                  \
-        __local T *values = GROUP_MEMORY(T, ITEMS + 1);                                \
+        __local T *values = ITEM_MEMORY(T);                                            \
         uint n = group_items(), item = group_item();                                   \
                                                                                        \
         barrier(CLK_LOCAL_MEM_FENCE);                                                  \
-        values[item + 1] = x;                                                          \
+        values[item] = x;                                                              \
         barrier(CLK_LOCAL_MEM_FENCE);                                                  \
         if (item == 0) {                                                               \
-            T result = values[0] = NOTHING;                                            \
+            T before, result = NOTHING;                                                \
                                                                                        \
-            for (uint i = 1; i <= n; i++)                                              \
-                values[i] = result = OP_##OP(result, values[i]);                       \
+            for (uint i = 0; i < n; i++) {                                             \
+                before = result;                                                       \
+                result = OP_##OP(result, values[i]);                                   \
+                values[i] = exclusive ? before : result;                               \
+            }                                                                          \
         }                                                                              \
         barrier(CLK_LOCAL_MEM_FENCE);                                                  \
-        return values[item + (exclusive ? 0 : 1)];                                     \
+        return values[item];                                                           \
     }
 EACH_COLLECTIVE(SCAN)
 EACH_COLLECTIVE(COLLECTIVE)

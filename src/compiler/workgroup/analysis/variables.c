@@ -1,4 +1,5 @@
 #include "compile_client/work_group.h"
+#include "compiler/middle/group_memory.h"
 #include "compiler/workgroup/emit.h"
 
 /* Up to so many bytes of private variables, of all lanes, are on the thread's stack, the rest in scratch: the
@@ -14,26 +15,40 @@ static uint64_t round_up(uint64_t value, uint64_t to)
 
 /* ---- Local memory ------------------------------------------------------------------------------------------------ */
 
+/* In scratch, behind what lives across barriers. */
+static LLVMValueRef item_memory(struct kc_emit *emit, LLVMValueRef variable)
+{
+    struct kc_wg *wg = emit->wg;
+    LLVMValueRef offset = LLVMBuildMul(wg->builder, kc_i64(wg, emit->scratch_item_size), emit->items, "");
+
+    offset = LLVMBuildAdd(wg->builder, offset, kc_i64(wg, emit->scratch_size), "");
+    emit->scratch_item_size += kc_size_of(wg, LLVMGlobalGetValueType(variable));
+    return kc_byte_offset(wg, emit->scratch, offset, "");
+}
+
+static LLVMValueRef local_place(struct kc_emit *emit, LLVMValueRef variable)
+{
+    LLVMTypeRef type = LLVMGlobalGetValueType(variable);
+    unsigned given = LLVMGetAlignment(variable);
+    uint64_t begin = round_up(emit->local_size, given ? given : LLVMABIAlignmentOfType(emit->wg->layout, type));
+
+    if (kc_is_item_memory(variable))
+        return item_memory(emit, variable);
+    emit->local_size = begin + kc_size_of(emit->wg, type);
+    return kc_byte_offset(emit->wg, emit->local, kc_i64(emit->wg, begin), "");
+}
+
 static void find_in_constant(struct kc_emit *emit, LLVMValueRef constant)
 {
-    LLVMTypeRef type;
-    uint64_t align;
-
     if (LLVMIsAConstantExpr(constant))
         for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(constant); k++)
             find_in_constant(emit, LLVMGetOperand(constant, k));
     if (!LLVMIsAGlobalVariable(constant) || LLVMGetPointerAddressSpace(LLVMTypeOf(constant)) != 3 ||
         kc_map_get(&emit->local_variables, constant))
         return;
-    type = LLVMGlobalGetValueType(constant);
-    align = LLVMGetAlignment(constant) ? LLVMGetAlignment(constant) : LLVMABIAlignmentOfType(emit->wg->layout, type);
-    emit->local_size = round_up(emit->local_size, align);
     kc_map_set_pointer(
         &emit->local_variables, constant,
-        LLVMBuildAddrSpaceCast(emit->wg->builder,
-                               kc_byte_offset(emit->wg, emit->local, kc_i64(emit->wg, emit->local_size), ""),
-                               LLVMTypeOf(constant), ""));
-    emit->local_size += kc_size_of(emit->wg, type);
+        LLVMBuildAddrSpaceCast(emit->wg->builder, local_place(emit, constant), LLVMTypeOf(constant), ""));
 }
 
 void kc_find_local_variables(struct kc_emit *emit)

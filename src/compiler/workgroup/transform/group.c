@@ -374,8 +374,8 @@ static void begin_function(struct kc_emit *emit)
     LLVMPositionBuilderAtEnd(b, entry);
     load_launch(emit);
     load_arguments(emit);
-    kc_find_local_variables(emit);
     kc_place_variables(emit);
+    kc_find_local_variables(emit);
     emit->next_phase = kc_variable(emit, emit->wg->i32, 1, "next_phase");
 }
 
