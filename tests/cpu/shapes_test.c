@@ -137,6 +137,13 @@ static const char source[] =
     "}\n"
     "KERNEL(sixteens) { IDS uint16 v = ((global const uint16 *)a)[i]; for (uint k = 0; k < 6; k++) {\n"
     "    v ^= v >> 13; v *= 0x5bd1e995u; v ^= v << 7; v += v >> 15; } ((global uint16 *)o)[i] = v; }\n"
+    "KERNEL(pieces) { IDS uint16 v = ((global const uint16 *)a)[i]; uint8 u = v.lo ^ v.hi * 3u; uint4 t = u.lo + "
+    "u.hi;\n"
+    "    uint s = t.x + t.y * 5u ^ t.z - t.w; for (uint k = 0; k < 9; k++) s = mix(s + k); o[i] = s; }\n"
+    "KERNEL(pieces_at_times) { IDS uint s = a[i]; if (s & 6) { uint8 u = ((global const uint8 *)a)[i];\n"
+    "    uint4 t = ((global const uint4 *)a)[i + 3]; if (s & 8) u ^= ((global const uint8 *)a)[(s >> 8) % 3000];\n"
+    "    t += u.hi * 7u - u.lo; s = t.x * t.y + (t.z ^ t.w); for (uint k = 0; k < 9; k++) s = mix(s + k); } o[i] = s; "
+    "}\n"
     "KERNEL(scanned) { IDS local uint4 t[512]; uint l = get_local_id(0) + get_local_id(1) * get_local_size(0);\n"
     "    uint n = get_local_size(0) * get_local_size(1); t[l] = ((global const uint4 *)a)[i]; uint4 v = t[l];\n"
     "    barrier(CLK_LOCAL_MEM_FENCE); v += t[n - 1 - l].wzyx; barrier(CLK_LOCAL_MEM_FENCE); t[l] = v;\n"
@@ -620,6 +627,37 @@ static const uint32_t *mirrored(const struct item *at)
     return &a[4 * (y * W + x)];
 }
 
+static void pieces(const struct item *at)
+{
+    uint32_t u[8], t[4], s;
+    const uint32_t *v = a + (size_t)at->i * 16;
+
+    for (unsigned k = 0; k < 8; k++)
+        u[k] = v[k] ^ v[k + 8] * 3;
+    for (unsigned k = 0; k < 4; k++)
+        t[k] = u[k] + u[k + 4];
+    s = (t[0] + t[1] * 5) ^ (t[2] - t[3]);
+    for (uint32_t k = 0; k < 9; k++)
+        s = mix(s + k);
+    right[at->i] = s;
+}
+
+static void pieces_at_times(const struct item *at)
+{
+    uint32_t u[8], t[4], s = a[at->i];
+
+    for (unsigned k = 0; k < 8; k++)
+        u[k] = a[at->i * 8 + k] ^ (s & 8 ? a[(s >> 8) % 3000 * 8 + k] : 0);
+    for (unsigned k = 0; k < 4; k++)
+        t[k] = a[(at->i + 3) * 4 + k] + u[k + 4] * 7 - u[k];
+    if (s & 6) {
+        s = t[0] * t[1] + (t[2] ^ t[3]);
+        for (uint32_t k = 0; k < 9; k++)
+            s = mix(s + k);
+    }
+    right[at->i] = s;
+}
+
 static void scanned(const struct item *at)
 {
     const uint32_t *own = &a[4 * at->i], *other = mirrored(at);
@@ -672,6 +710,8 @@ static const struct {
     {"threes", threes, false},
     {"parts", parts, false},
     {"sixteens", sixteens, false},
+    {"pieces", pieces, false},
+    {"pieces_at_times", pieces_at_times, false},
     {"scanned", scanned, true},
 };
 

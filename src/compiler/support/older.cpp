@@ -68,6 +68,11 @@ void LLVMSetNSW(LLVMValueRef instruction, LLVMBool has)
     llvm::cast<llvm::Instruction>(llvm::unwrap(instruction))->setHasNoSignedWrap(has);
 }
 
+LLVMBool LLVMGetNUW(LLVMValueRef instruction)
+{
+    return llvm::cast<llvm::Instruction>(llvm::unwrap(instruction))->hasNoUnsignedWrap();
+}
+
 LLVMBool LLVMGetNSW(LLVMValueRef instruction)
 {
     return llvm::cast<llvm::Instruction>(llvm::unwrap(instruction))->hasNoSignedWrap();

@@ -38,6 +38,7 @@ static inline LLVMValueRef LLVMConstArray2(LLVMTypeRef element, LLVMValueRef *va
 
 void LLVMSetNUW(LLVMValueRef instruction, LLVMBool has);
 void LLVMSetNSW(LLVMValueRef instruction, LLVMBool has);
+LLVMBool LLVMGetNUW(LLVMValueRef instruction);
 LLVMBool LLVMGetNSW(LLVMValueRef instruction);
 
 #endif

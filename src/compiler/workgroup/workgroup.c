@@ -334,6 +334,7 @@ static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FIL
     kc_wg_part_full_masks(module);
     if (!is_sound(module, why) || !kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why))
         return false;
+    kc_wg_load_vectors(module, gathers_slowly(machine));
     kc_wg_sign_indices(module);
     kc_wg_shuffle_halves(module);
     if (gathers_slowly(machine))

@@ -61,6 +61,12 @@ void kc_wg_part_neighbours(LLVMModuleRef module, bool lanes);
  * half the time. After LLVM's passes, which would move the begins back. */
 void kc_wg_load_rows(LLVMModuleRef module);
 
+/* Vectors of the program's (float4 … uint16) that lie behind each other, one for each lane: lanes gather them piece by
+ * piece, eight bytes at a time. They are loaded as they lie in memory, and dealt out to the pieces by shuffles: a
+ * quarter of the steps, and less where gathers are slow. may_be_apart: vectors of 32 bytes and more, too, that lie
+ * anywhere. After LLVM's passes. */
+void kc_wg_load_vectors(LLVMModuleRef module, bool may_be_apart);
+
 /* What LLVM found to be undefined (a value from beyond an array's end decides where a loop ends) becomes a loop without
  * an end, or code without one, behind which the processor goes on with whatever lies there. Both trap instead, so the
  * launch fails (x86). The first in one function, at any time; the second last of all. */
