@@ -144,6 +144,9 @@ static const char source[] =
     "    uint4 t = ((global const uint4 *)a)[i + 3]; if (s & 8) u ^= ((global const uint8 *)a)[(s >> 8) % 3000];\n"
     "    t += u.hi * 7u - u.lo; s = t.x * t.y + (t.z ^ t.w); for (uint k = 0; k < 9; k++) s = mix(s + k); } o[i] = s; "
     "}\n"
+    "KERNEL(pieces_put) { IDS uint s = a[i]; for (uint k = 0; k < 19; k++) s = mix(s + k);\n"
+    "    uint4 v = (uint4)(s, s ^ 1, s * 3u, ~s); ((global uint4 *)o)[i * 7u % (w * h)] = v;\n"
+    "    if (v.y & 2) ((global uint4 *)o)[w * h + i] = v.wzyx; if (v.y & 4) o[8 * w * h + i * 3u] = s; }\n"
     "KERNEL(scanned) { IDS local uint4 t[512]; uint l = get_local_id(0) + get_local_id(1) * get_local_size(0);\n"
     "    uint n = get_local_size(0) * get_local_size(1); t[l] = ((global const uint4 *)a)[i]; uint4 v = t[l];\n"
     "    barrier(CLK_LOCAL_MEM_FENCE); v += t[n - 1 - l].wzyx; barrier(CLK_LOCAL_MEM_FENCE); t[l] = v;\n"
@@ -658,6 +661,22 @@ static void pieces_at_times(const struct item *at)
     right[at->i] = s;
 }
 
+static void pieces_put(const struct item *at)
+{
+    uint32_t s = a[at->i];
+
+    for (uint32_t k = 0; k < 19; k++)
+        s = mix(s + k);
+    const uint32_t v[] = {s, s ^ 1, s * 3, ~s};
+    for (unsigned k = 0; k < 4; k++) {
+        right[at->i * 7 % N * 4 + k] = v[k];
+        if (v[1] & 2)
+            right[(N + at->i) * 4 + k] = v[3 - k];
+    }
+    if (v[1] & 4)
+        right[8 * N + at->i * 3] = s;
+}
+
 static void scanned(const struct item *at)
 {
     const uint32_t *own = &a[4 * at->i], *other = mirrored(at);
@@ -712,6 +731,7 @@ static const struct {
     {"sixteens", sixteens, false},
     {"pieces", pieces, false},
     {"pieces_at_times", pieces_at_times, false},
+    {"pieces_put", pieces_put, false},
     {"scanned", scanned, true},
 };
 

@@ -337,8 +337,10 @@ static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FIL
     kc_wg_load_vectors(module, gathers_slowly(machine));
     kc_wg_sign_indices(module);
     kc_wg_shuffle_halves(module);
-    if (gathers_slowly(machine))
+    if (gathers_slowly(machine)) {
         kc_wg_load_rows(module);
+        kc_wg_store_vectors(module);
+    }
     kc_wg_part_neighbours(module, !has_masks(machine));
     if (has_masks(machine))
         return is_sound(module, why);

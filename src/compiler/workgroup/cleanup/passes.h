@@ -67,6 +67,10 @@ void kc_wg_load_rows(LLVMModuleRef module);
  * anywhere. After LLVM's passes. */
 void kc_wg_load_vectors(LLVMModuleRef module, bool may_be_apart);
 
+/* Likewise for vectors that lanes scatter, wherever they lie (a pixel of an image): each lane's becomes one store,
+ * where all lanes store. AMD's processors scatter by many small steps, also where no lane does. */
+void kc_wg_store_vectors(LLVMModuleRef module);
+
 /* What LLVM found to be undefined (a value from beyond an array's end decides where a loop ends) becomes a loop without
  * an end, or code without one, behind which the processor goes on with whatever lies there. Both trap instead, so the
  * launch fails (x86). The first in one function, at any time; the second last of all. */
