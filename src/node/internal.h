@@ -110,7 +110,7 @@ struct node_work {
     bool is_gate, lacks_data, stays; /* stays: later work may name it */
     bool has_opener, by_peer;        /* of a gate: another node's work opens it; that node has */
     unsigned opener_node;
-    uint64_t opener;
+    uint64_t opener, opened_ns;
     struct node_opening *openings; /* ours */
     bool receiving;                /* its data are being received: they stay where they are */
     bool asked;                    /* of a PULL: the other node was asked for its data, … */

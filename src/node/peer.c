@@ -442,6 +442,7 @@ static void take_opening(struct node_server *server, uint32_t program, uint64_t 
         gate->by_peer = true;
         gate->state = NODE_DONE;
         gate->status = CL_COMPLETE;
+        gate->opened_ns = tsl_clock_ns();
         node_settle(session);
     }
     if (gate || is_gone(server, program) || (session && id <= session->last_id))

@@ -169,6 +169,7 @@ bool node_take_open(struct node_session *session, const struct tsl_remote_reques
         return false;
     gate->state = NODE_DONE;
     gate->status = request->status;
+    gate->opened_ns = tsl_clock_ns();
     return true;
 }
 
@@ -334,6 +335,19 @@ static void send_read(struct node_work *work)
     work->data = NULL;
 }
 
+/* The way from the other node counts, from when the bytes were asked for. A question that was early waited there. */
+static uint64_t began_ns(const struct node_work *work, uint64_t start_ns)
+{
+    uint64_t began = work->asked_ns;
+
+    if (!work->asked || (work->n_after && work->request.goes_on)) /* The first piece's counts. */
+        return start_ns;
+    for (unsigned i = 0; i < work->n_waits; i++)
+        if (work->waits[i]->opened_ns > began)
+            began = work->waits[i]->opened_ns;
+    return began < start_ns ? began : start_ns;
+}
+
 static void tell(struct node_work *work)
 {
     struct node_session *session = work->object.session;
@@ -342,7 +356,7 @@ static void tell(struct node_work *work)
 
     if (work->fence && !work->status && !work->object.member->driver->fence_times(work->fence, &times)) {
         reply.has_times = true;
-        reply.start_ns = work->asked ? work->asked_ns : times.start_ns; /* The way from the other node counts. */
+        reply.start_ns = began_ns(work, times.start_ns);
         reply.end_ns = times.end_ns;
     }
     node_reply(session, &reply);
