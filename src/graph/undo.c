@@ -90,35 +90,23 @@ static struct copy copy_now(struct tsl_data *data, unsigned space)
     return (struct copy){space, space == TSL_SPACE_HOST ? 0 : tsl_space_residence(data, space)->n_evictions};
 }
 
+/* The records of one copy that follow each other are a row: the tile goes back when all of their operations have
+ * failed. The record of a claim that has ended well stays in its row, so the copy stays valid. */
 static bool is_of(const struct tsl_rollback *rollback, const struct copy *copy)
 {
-    return rollback->space == copy->space && rollback->copy == copy->number;
+    return rollback && rollback->space == copy->space && rollback->copy == copy->number;
 }
 
-/* The newest record of an operation that claimed the tile beside op, in the same copy and with no claim of another one
- * between; NULL: none. `from`: where in the chain to begin. */
-static struct tsl_rollback *beside_from(struct tsl_rollback *from, const struct tsl_op *op, const struct tsl_data *data,
-                                        const struct tsl_tile *tile, const struct copy *copy)
-{
-    for (; from && is_of(from, copy); from = from->older)
-        if (are_beside(op, (const struct tsl_op *)from->user, data, tile))
-            return from;
-    return NULL;
-}
-
-/* Is the tile's state the matter of another record? That of an older claim in the same copy, from which op's has what
- * it keeps, or of a claim beside op's. The record of a claim that has ended well says nothing. own: op's record. */
-static bool is_left_to_others(const struct tsl_rollback *own, const struct tsl_op *op, const struct tsl_data *data,
-                              const struct tsl_tile *tile)
+/* Is the tile's state the matter of another record than op's own? That of another claim of the row, or of a later claim
+ * that has ended well. */
+static bool is_left_to_others(const struct tsl_rollback *own, const struct tsl_tile *tile)
 {
     const struct copy copy = {own->space, own->copy};
-    struct tsl_rollback *first = tile->rollback; /* of those without another copy's record before op's */
-    if (own->older && !own->older->user->done && is_of(own->older, &copy))
-        return true;
-    for (struct tsl_rollback *r = first; r != own; r = r->older)
-        if (!is_of(r, &copy))
-            first = r->older;
-    return beside_from(first, op, data, tile, &copy);
+    const struct tsl_rollback *newer = NULL;
+    for (const struct tsl_rollback *r = tile->rollback; r != own; newer = r, r = r->older)
+        if (r->user->done)
+            return true;
+    return is_of(newer, &copy) || is_of(own->older, &copy);
 }
 
 /* False: no memory. */
@@ -132,12 +120,15 @@ static bool keep_of(struct tsl_op *op, struct tsl_tile *tile, const struct copy 
     return true;
 }
 
-/* The tile goes back when all that claimed it side by side have failed: each keeps what was good before the first. */
-static bool keep_beside(struct tsl_op *op, struct tsl_tile *tile, const struct tsl_rollback *beside,
-                        struct tsl_rollback **like)
+/* May op end well although all others of the row fail? It fails with any that it isn't beside, and then the row says
+ * enough without it; so it does where one has ended well. */
+static bool is_beside_all(const struct tsl_rollback *row, const struct tsl_op *op, const struct tsl_data *data,
+                          const struct tsl_tile *tile, const struct copy *copy)
 {
-    const struct copy copy = {beside->space, beside->copy};
-    return tsl_tile_kept(tile, &op->user) || keep_of(op, tile, &copy, beside->valid, like);
+    for (; is_of(row, copy); row = row->older)
+        if (row->user->done || !are_beside(op, (const struct tsl_op *)row->user, data, tile))
+            return false;
+    return true;
 }
 
 /* ---- Notes ------------------------------------------------------------------------------------------------------- */
@@ -149,9 +140,9 @@ static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile
     const struct copy copy = copy_now(data, space);
     if (tile->rollback)
         tsl_tile_prune(tile);
-    const struct tsl_rollback *beside = beside_from(tile->rollback, op, data, tile, &copy);
-    if (beside && tsl_spaces_has(tile->valid, space))
-        return keep_beside(op, tile, beside, like);
+    const struct tsl_rollback *row = tile->rollback;
+    if (is_of(row, &copy) && tsl_spaces_has(tile->valid, space))
+        return !is_beside_all(row, op, data, tile, &copy) || keep_of(op, tile, &copy, row->valid, like);
     if (tsl_spaces_is_empty(tile->valid) || (tsl_spaces_only(tile->valid, space) && !data->moved))
         return true;
     tsl_tile_prune(tile);
@@ -198,7 +189,7 @@ void tsl_undo_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, ui
         struct tsl_rollback *rollback = tsl_tile_kept(tile, &op->user);
         if (!rollback)
             continue;
-        if (is_left_to_others(rollback, op, data, tile) && tsl_tile_unkeep_one(tile, rollback))
+        if (is_left_to_others(rollback, tile) && tsl_tile_unkeep_one(tile, rollback))
             continue;
         tile->valid = tsl_spaces_is_empty(rollback->valid) ? tsl_spaces_of(TSL_SPACE_LOST) : rollback->valid;
         tile->restored = graph->n_ops;

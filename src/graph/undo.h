@@ -8,6 +8,9 @@
  * overwrote all of a tile, nothing is kept.) But a driver runs what only stands behind a failed operation in its lane,
  * and after that moves that wait for what ran: what these write is no good either.
  *
+ * Operations that claim a tile of one copy side by side have a row of records there. While one of the row is on its
+ * way, or after it has ended well, the tile stays with that copy.
+ *
  * Under the graph's lock.
  */
 #ifndef TSL_GRAPH_UNDO_H

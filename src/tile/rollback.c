@@ -30,17 +30,17 @@ bool tsl_rollback_equal(const struct tsl_rollback *a, const struct tsl_rollback 
                       tsl_spaces_are(a->valid, b->valid) && a->older == b->older);
 }
 
-/* The length of the chain; entries that say nothing any more are dropped first. */
+/* The length of the chain; what is behind a claim that has ended well is dropped first. The record of that claim says
+ * that the tile doesn't go back. */
 static unsigned shorten(struct tsl_rollback *rollback)
 {
     unsigned n = 0;
-    while (rollback) {
+    for (; rollback; rollback = rollback->older) {
         n++;
-        if (rollback->older && rollback->older->user->done) {
-            unref(rollback->older);
-            rollback->older = NULL;
-        }
-        rollback = rollback->older;
+        if (!rollback->user->done)
+            continue;
+        unref(rollback->older);
+        rollback->older = NULL;
     }
     return n;
 }

@@ -83,8 +83,8 @@ struct tsl_uses {
 /*
  * A rollback record: what was valid before an operation, which had the old bytes in its own copy, made that copy the
  * only valid one. If the operation fails, the tile goes back to this (rollback.c). Records form chains, the newest
- * first; the operation of a newer record fails if that of an older one does. Tiles share records. A record, with those
- * behind it, says nothing any more when its operation has ended well.
+ * first; the operation of a newer record fails if that of an older one does, or it claimed the tile beside that. Tiles
+ * share records. When the operation of a record has ended well, nothing goes back to that record or to those behind it.
  */
 struct tsl_rollback {
     unsigned refs;              /* tiles', and newer ones' */

@@ -133,6 +133,7 @@ static void name_kernels(void)
 static struct timed t;
 static struct tsl_queue *queues[N_QUEUES]; /* in order */
 static struct tsl_buffer *buffer;          /* of zeros */
+static struct tsl_event **told;            /* where the event of launches goes; NULL: they have none */
 
 static void begin_with(unsigned n_members, unsigned n_queues, size_t size)
 {
@@ -179,7 +180,11 @@ static void launch_rows(unsigned queue, struct tsl_kernel *kernel, unsigned memb
                         size_t width, size_t height)
 {
     struct tsl_window window = {.work_dim = 2, .global_size = {width, height, 1}, .whole = true};
-    struct tsl_enqueue e = {.queue = queues[queue], .type = CL_COMMAND_NDRANGE_KERNEL};
+    struct tsl_enqueue e = {.queue = queues[queue],
+                            .type = CL_COMMAND_NDRANGE_KERNEL,
+                            .n_wait = t.wait ? 1 : 0,
+                            .wait = &t.wait,
+                            .event = told};
 
     assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof *slice, slice), CL_SUCCESS);
     assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, 1u << member), CL_SUCCESS);
@@ -437,6 +442,68 @@ static void test_failed_after_column(void **state)
     assert_part(&(struct part){0, 0, 1, 5}, 1);
 }
 
+/* A launch comes after one pair of columns, is beside another column, and fails as that does. The pair has ended well,
+ * and stays. */
+static void test_failed_around_columns(void **state)
+{
+    (void)state;
+    begin_with(2, 3, SIDE * SIDE);
+    tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, 1, -9001);
+    tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, 3, -9002);
+    launch_part(0, 0, &(struct part){5, 0, 1, SIDE}, 1);
+    launch_part(1, 0, &(struct part){0, 0, 2, SIDE}, 1);
+    launch_part(2, 0, &(struct part){1, 5, 2, SIDE - 10}, 1);
+    assert_int_equal(finish(), -9001);
+    assert_part(&(struct part){0, 0, 1, SIDE}, 1);
+    assert_part(&(struct part){3, 0, 2, SIDE}, 0);
+}
+
+/* A range that meets one column in its first part and another one in its second. It comes after a range that has both
+ * columns and ends between the parts, and fails as its wait list does. */
+static void test_failed_across_columns(void **state)
+{
+    const size_t row = 5 * SIDE;
+    struct tsl_event *failed;
+
+    (void)state;
+    begin_with(2, 5, SIDE * SIDE);
+    tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, 3, -9001);
+    launch_part(0, 0, &(struct part){2, 0, 1, 24}, 1);
+    launch_part(1, 0, &(struct part){6, 0, 1, 24}, 1);
+    told = &failed;
+    launch(2, "update", 0, 30 * SIDE, 2 * SIDE, 1);
+    told = NULL;
+    launch(3, "update", 0, row - SIDE, SIDE + 4, 2);
+    t.wait = failed;
+    launch(4, "update", 0, row, 8, 4);
+    t.wait = NULL;
+    assert_int_equal(finish(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    assert_bytes(row - SIDE + 3, 3, 2);
+    assert_bytes(row, 2, 2);
+    assert_bytes(row + 2, 1, 3);
+    assert_bytes(row + 3, 1, 2);
+    assert_bytes(row + 4, 2, 0);
+    assert_bytes(row + 6, 1, 1);
+    tsl_object_release(&failed->object);
+}
+
+/* Another member changes what lies between columns, and has ended well when these fail. */
+static void test_failed_before_other_member(void **state)
+{
+    const size_t from = 5 * SIDE + 1;
+
+    (void)state;
+    begin_with(2, 2, SIDE * SIDE);
+    tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, 1, -9001);
+    launch_part(0, 0, &(struct part){0, 0, 1, SIDE}, 1);
+    launch(1, "update", 1, from, 4, 7);
+    assert_int_equal(tsl_queue_flush(queues[0]), CL_SUCCESS);
+    assert_int_equal(tsl_queue_finish(queues[1]), CL_SUCCESS);
+    assert_int_equal(finish(), -9001);
+    assert_bytes(from, 4, 7);
+    assert_bytes(from + 4, SIDE - 5, 0);
+}
+
 /* The matrix never gets there: all of them fail, and it is as it was. */
 static void test_columns_without_matrix(void **state)
 {
@@ -576,6 +643,9 @@ int main(void)
         cmocka_unit_test_teardown(test_columns_on_two, end),
         cmocka_unit_test(test_failed_beside_columns),
         cmocka_unit_test_teardown(test_failed_after_column, end),
+        cmocka_unit_test_teardown(test_failed_around_columns, end),
+        cmocka_unit_test_teardown(test_failed_across_columns, end),
+        cmocka_unit_test_teardown(test_failed_before_other_member, end),
         cmocka_unit_test_teardown(test_columns_without_matrix, end),
         cmocka_unit_test_teardown(test_overwritten, end),
         cmocka_unit_test_teardown(test_read_half, end),

@@ -235,6 +235,26 @@ static void keeps_short_chains(void **state)
     }
 }
 
+/* What has ended well stays in a chain that is made short: those that claimed the tile beside it must know. */
+static void keeps_what_ended_well(void **state)
+{
+    enum { N = 40, WELL = 20 };
+    (void)state;
+    struct tsl_tiles tiles;
+    struct tsl_user users[N] = {0};
+    tsl_tiles_init(&tiles, SIZE, 1, true);
+    struct tsl_tile *tile = tsl_tiles_at(&tiles, 0);
+    for (unsigned i = 0; i < N; i++) {
+        struct tsl_rollback *like = NULL;
+        users[i].refs = 1;
+        users[WELL].done = i > WELL;
+        assert_true(tsl_tile_keep(tile, &users[i], 1, 1, &like));
+    }
+    assert_non_null(tsl_tile_kept(tile, &users[WELL]));
+    assert_null(tsl_tile_kept(tile, &users[WELL - 1]));
+    tsl_tiles_finish(&tiles);
+}
+
 int main(void)
 {
     tsl_user_free = count_free;
@@ -246,6 +266,7 @@ int main(void)
         cmocka_unit_test(host_map_holds_only_what_is_used),
         cmocka_unit_test(keeps_what_was_good),
         cmocka_unit_test(keeps_short_chains),
+        cmocka_unit_test(keeps_what_ended_well),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
