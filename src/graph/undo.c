@@ -109,6 +109,16 @@ static bool is_left_to_others(const struct tsl_rollback *own, const struct tsl_t
     return is_of(newer, &copy) || is_of(own->older, &copy);
 }
 
+/* op failed, and its claim alone counts yet. Is there a later one, of another copy, that may end well all the same?
+ * What it has of the tile came by moves that have op's bytes only where op writes any. */
+static bool is_outlived(const struct tsl_rollback *own, const struct tsl_op *op, const struct tsl_data *data,
+                        const struct tsl_tile *tile)
+{
+    const struct tsl_extent *extent = tsl_extent_of(op, data), all = tsl_extent_range(tile->begin, tile->end);
+    const struct tsl_extent_view ours = {.extent = extent, .writes = true}, theirs = {.extent = &all, .reads = true};
+    return tile->rollback != own && extent && !tsl_extents_conflict(&ours, &theirs);
+}
+
 /* False: no memory. */
 static bool keep_of(struct tsl_op *op, struct tsl_tile *tile, const struct copy *copy, tsl_spaces valid,
                     struct tsl_rollback **like)
@@ -190,6 +200,8 @@ void tsl_undo_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, ui
         if (!rollback)
             continue;
         if (is_left_to_others(rollback, tile) && tsl_tile_unkeep_one(tile, rollback))
+            continue;
+        if (is_outlived(rollback, op, data, tile) && tsl_tile_hand_on(tile, rollback))
             continue;
         tile->valid = tsl_spaces_is_empty(rollback->valid) ? tsl_spaces_of(TSL_SPACE_LOST) : rollback->valid;
         tile->restored = graph->n_ops;

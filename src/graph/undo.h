@@ -9,7 +9,8 @@
  * and after that moves that wait for what ran: what these write is no good either.
  *
  * Operations that claim a tile of one copy side by side have a row of records there. While one of the row is on its
- * way, or after it has ended well, the tile stays with that copy.
+ * way, or after it has ended well, the tile stays with that copy. A later claim of another copy, which took no byte
+ * that a failed operation writes, stays as well.
  *
  * Under the graph's lock.
  */

@@ -104,6 +104,28 @@ static bool own(struct tsl_rollback **place)
     return true;
 }
 
+/* What the newer record keeps where the space of the older one is none to go back to. Its own copy may differ from
+ * others by what its operation wrote. */
+static tsl_spaces kept_without(const struct tsl_rollback *newer, const struct tsl_rollback *rollback)
+{
+    if (!tsl_spaces_has(newer->valid, rollback->space))
+        return newer->valid;
+    tsl_spaces rest = tsl_spaces_without(newer->valid, tsl_spaces_of(rollback->space));
+    tsl_spaces valid = tsl_spaces_union(rest, rollback->valid);
+    tsl_spaces elsewhere = tsl_spaces_without(valid, tsl_spaces_of(newer->space));
+    return tsl_spaces_is_empty(elsewhere) ? valid : elsewhere;
+}
+
+bool tsl_tile_hand_on(struct tsl_tile *tile, struct tsl_rollback *rollback)
+{
+    for (struct tsl_rollback **place = &tile->rollback; *place != rollback; place = &(*place)->older) {
+        if (!own(place))
+            return false;
+        (*place)->valid = kept_without(*place, rollback);
+    }
+    return tsl_tile_unkeep_one(tile, rollback);
+}
+
 bool tsl_tile_unkeep_one(struct tsl_tile *tile, struct tsl_rollback *rollback)
 {
     struct tsl_rollback **place = &tile->rollback;

@@ -164,6 +164,8 @@ struct tsl_rollback *tsl_tile_kept(struct tsl_tile *tile, const struct tsl_user 
 void tsl_tile_unkeep(struct tsl_tile *tile, struct tsl_rollback *rollback);
 /* Drops that record of the tile's alone. False: no memory. */
 bool tsl_tile_unkeep_one(struct tsl_tile *tile, struct tsl_rollback *rollback);
+/* The same; newer records that go back to its space go back to what it kept instead. */
+bool tsl_tile_hand_on(struct tsl_tile *tile, struct tsl_rollback *rollback);
 /* No record of the tile goes back to that space any more. */
 void tsl_tile_spoil(struct tsl_tile *tile, unsigned space);
 /* Do they say the same? */

@@ -504,6 +504,31 @@ static void test_failed_before_other_member(void **state)
     assert_bytes(from + 4, SIDE - 5, 0);
 }
 
+/* Another member changes what lies between columns, and does so yet when these fail; it may fail itself. */
+static void test_failed_beside_other_member(void **state)
+{
+    const size_t from = 5 * SIDE + 1, size = SIDE - 2;
+
+    (void)state;
+    for (unsigned fails = 0; fails < 2; fails++) {
+        begin_with(2, 3, SIDE * SIDE);
+        tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, 1, -9001);
+        if (fails)
+            tsl_fake_fail_work(1, TSL_FAKE_LAUNCH, 1, -9002);
+        launch_part(0, 0, &(struct part){0, 0, 1, 24}, 1);
+        launch(1, "update", 1, from, size, 7);
+        launch(2, "update", 1, from + 4, 4, 1);
+        assert_int_equal(finish(), -9001);
+        if (!fails) {
+            assert_bytes(from, 4, 7);
+            assert_bytes(from + 4, 4, 8);
+            assert_bytes(from + 8, size - 8, 7);
+        }
+        assert_bytes(from + size, 1, 0);
+        end(NULL);
+    }
+}
+
 /* The matrix never gets there: all of them fail, and it is as it was. */
 static void test_columns_without_matrix(void **state)
 {
@@ -646,6 +671,7 @@ int main(void)
         cmocka_unit_test_teardown(test_failed_around_columns, end),
         cmocka_unit_test_teardown(test_failed_across_columns, end),
         cmocka_unit_test_teardown(test_failed_before_other_member, end),
+        cmocka_unit_test(test_failed_beside_other_member),
         cmocka_unit_test_teardown(test_columns_without_matrix, end),
         cmocka_unit_test_teardown(test_overwritten, end),
         cmocka_unit_test_teardown(test_read_half, end),

@@ -255,6 +255,31 @@ static void keeps_what_ended_well(void **state)
     tsl_tiles_finish(&tiles);
 }
 
+/* What a record kept goes to newer ones in the place of its space, on that tile alone. */
+static void hands_on(void **state)
+{
+    (void)state;
+    struct tsl_tiles tiles;
+    struct tsl_user a = {.refs = 1}, b = {.refs = 1}, c = {.refs = 1};
+    struct tsl_rollback *like_a = NULL, *like_b = NULL, *like_c = NULL;
+    tsl_tiles_init(&tiles, SIZE, 1, true);
+    struct tsl_tile *tile = tsl_tiles_at(&tiles, 0), *right;
+    assert_true(tsl_tile_keep(tile, &a, 1, 1 | 4, &like_a));
+    assert_true(tsl_tile_keep(tile, &b, 2, 2, &like_b));
+    assert_true(tsl_tile_keep(tile, &c, 3, 8, &like_c));
+    right = tsl_tiles_cut(&tiles, 8, SIZE);
+    assert_true(tsl_tile_hand_on(tile, tsl_tile_kept(tile, &a)));
+    assert_null(tsl_tile_kept(tile, &a));
+    assert_int_equal(tsl_tile_kept(tile, &b)->valid, 1); /* Its own copy, in space 2, may have changed. */
+    assert_int_equal(tsl_tile_kept(tile, &c)->valid, 8);
+    assert_int_equal(tsl_tile_kept(right, &a)->valid, 1 | 4);
+    assert_int_equal(tsl_tile_kept(right, &b)->valid, 2);
+    tsl_tiles_finish(&tiles);
+    assert_int_equal(a.refs, 1);
+    assert_int_equal(b.refs, 1);
+    assert_int_equal(c.refs, 1);
+}
+
 int main(void)
 {
     tsl_user_free = count_free;
@@ -267,6 +292,7 @@ int main(void)
         cmocka_unit_test(keeps_what_was_good),
         cmocka_unit_test(keeps_short_chains),
         cmocka_unit_test(keeps_what_ended_well),
+        cmocka_unit_test(hands_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
