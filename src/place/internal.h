@@ -86,6 +86,7 @@ struct tsl_placer {
     struct tsl_samples joints;             /* auto: how many times as long as expected it takes to make copies and to
                                               make them one, as measured */
     double ledger_ns;                      /* auto: what cuts gained, less the moves between members, of late */
+    double back_ns;                        /* auto: the most that would move to bring together what cuts distributed */
     unsigned n_cuts;                       /* auto: launches that were cut since the last pause */
     unsigned paused;                       /* auto: so many launches more run whole */
     double pause_ns;                       /* auto: ... and so long they took the last time, estimated; 0: never */

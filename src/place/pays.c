@@ -146,14 +146,13 @@ static double with_latency(const struct tsl_placer *placer, double peer_ns)
     return peer_ns + tsl_pays_latency_ns(placer, peer_ns);
 }
 
-/* What was gained is kept up to what may be lost: a program may change. back_ns: what moves for the next whole launch.
- */
-static void book(struct tsl_placer *placer, double ns, double back_ns)
+/* What was gained is kept up to what may be lost: a program may change. */
+static void book(struct tsl_placer *placer, double ns)
 {
     placer->ledger_ns = fmin(placer->ledger_ns + ns, OVERDRAWN_NS);
-    if (placer->ledger_ns > -fmax(OVERDRAWN_NS, back_ns))
+    if (placer->ledger_ns > -fmax(OVERDRAWN_NS, placer->back_ns))
         return;
-    placer->ledger_ns = 0;
+    placer->ledger_ns = placer->back_ns = 0;
     placer->pause_ns = placer->pause_ns > 0 ? placer->pause_ns * 2 : PAUSE_NS;
     placer->paused = (unsigned)fmin(fmax(placer->pause_ns / fmax(placer->whole_ns, 1), LEAST_PAUSE), MOST_PAUSE);
     placer->n_cuts = 0;
@@ -166,7 +165,8 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
     double peer_ns = ask->candidates[member].peer_ns;
 
     if (placer->n_cuts && peer_ns > 0)
-        book(placer, -with_latency(placer, peer_ns), 0);
+        book(placer, -with_latency(placer, peer_ns));
+    placer->back_ns = fmax(placer->back_ns - peer_ns, 0); /* It has brought so much together. */
 }
 
 /* prepaid: launches that ran whole for their moves' sake have lost what these cost. */
@@ -180,7 +180,8 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
         if (parts->of[i] > 0 && !prepaid)
             peer_ns = fmax(peer_ns, ask->candidates[i].peer_ns);
     placer->n_cuts++;
-    book(placer, gain_ns - with_latency(placer, peer_ns), parts->whole_peer_ns);
+    placer->back_ns = fmax(placer->back_ns, parts->whole_peer_ns);
+    book(placer, gain_ns - with_latency(placer, peer_ns));
 }
 
 void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)

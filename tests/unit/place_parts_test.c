@@ -972,6 +972,24 @@ static void test_way_back(void **state)
     assert_in_range(n, 45, 50); /* 2 ms and a wait each, until it is 100 */
 }
 
+static void test_way_back_small(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n = 0;
+
+    (void)state;
+    begin_alike(2);
+    for (; n < 1000 && !placer->paused; n++) {
+        all[0].move_ns = all[0].peer_ns = all[1].move_ns = all[1].peer_ns = 1e8;
+        assert_true(ask(KERNEL, LARGE, &parts));
+        all[0].move_ns = all[0].peer_ns = all[1].move_ns = all[1].peer_ns = 2e6;
+        assert_true(pays(KERNEL, LARGE, &parts));
+        place_whole(KERNEL + 1, 1e3);
+    }
+    print_message("paused after %u\n", n);
+    assert_in_range(n, 40, 50);
+}
+
 /* Launches that are enqueued ahead, of which nothing is known yet, are all cut. */
 static void test_unknown_ahead(void **state)
 {
@@ -1084,6 +1102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_others_pay, end),
         cmocka_unit_test_teardown(test_way_back, end),
+        cmocka_unit_test_teardown(test_way_back_small, end),
         cmocka_unit_test_teardown(test_unknown_ahead, end),
         cmocka_unit_test_teardown(test_gains_outweigh, end),
         cmocka_unit_test_teardown(test_by_speed, end),
