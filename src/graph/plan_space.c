@@ -169,6 +169,13 @@ unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data
     return tsl_plan_with_room(graph, space, data, data);
 }
 
+/* Can the member have the object, and without that others would have to make room? */
+static bool takes_part(const struct tsl_port *port, const struct tsl_data *data)
+{
+    return tsl_member_memory_holds_two(port, data, data) &&
+           (data->residences[port->index].resident || !tsl_member_memory_full(port, data->size));
+}
+
 tsl_members tsl_plan_write_peers(const struct tsl_command *c, const struct tsl_data *data)
 {
     struct tsl_graph *graph = c->graph;
@@ -178,8 +185,7 @@ tsl_members tsl_plan_write_peers(const struct tsl_command *c, const struct tsl_d
     if (data->last_member >= 0 && !tsl_members_has(peers, (unsigned)data->last_member))
         return TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < graph->n_ports; i++)
-        if (tsl_members_has(peers, i) && !data->residences[i].resident &&
-            tsl_member_memory_full(&graph->ports[i], data->size))
+        if (tsl_members_has(peers, i) && !takes_part(&graph->ports[i], data))
             return TSL_MEMBERS_NONE;
     return peers;
 }

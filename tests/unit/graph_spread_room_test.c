@@ -7,6 +7,9 @@
 #include "graph/copies.h"
 #include "graph/spread.h"
 #include "larger_bed.h"
+#include "object/buffer.h"
+
+#include <stdlib.h>
 
 static struct tsl_fake_member of_domain(uint64_t memory)
 {
@@ -251,6 +254,30 @@ static void test_told(void **state)
     assert_int_equal(tsl_device_number(tsl_device_root(), CL_DEVICE_MAX_MEM_ALLOC_SIZE), 4 * MEMORY);
 }
 
+/* A large write goes to members that are near to each other, but not where one of them can't have the object. */
+static void test_written_beside_a_smaller_one(void **state)
+{
+    const size_t size = (size_t)24 << 20;
+    struct tsl_fake_member large = of_domain((uint64_t)64 << 20), other = large;
+    struct tsl_enqueue e = {.type = CL_COMMAND_WRITE_BUFFER};
+
+    (void)state;
+    large.domain_atomics = other.domain_atomics = false;
+    other.max_alloc_size = (uint64_t)16 << 20;
+    begin((struct tsl_fake_member[]){large, other}, 2);
+    e.queue = t.queue;
+    struct tsl_buffer *written = timed_buffer(&t, size);
+    unsigned char *bytes = malloc(size);
+    assert_non_null(bytes);
+    memset(bytes, 5, size);
+    assert_int_equal(tsl_enqueue_write(&e, written, bytes, &(struct tsl_box_copy){.region = {size, 1, 1}}), CL_SUCCESS);
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    assert_bytes(written, size - 4096, 4096, 5);
+    assert_int_equal(tsl_fake_violations(TSL_FAKE_N_FAULTS), 0);
+    tsl_object_release(&written->object);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +290,7 @@ int main(void)
         cmocka_unit_test_teardown(test_take_turns, end),
         cmocka_unit_test_teardown(test_let_in_before, end),
         cmocka_unit_test_teardown(test_written_first, end),
+        cmocka_unit_test_teardown(test_written_beside_a_smaller_one, end),
         cmocka_unit_test_teardown(test_too_large, end),
         cmocka_unit_test_teardown(test_without_atomics, end),
         cmocka_unit_test_teardown(test_beside_a_slower_one, end),
