@@ -114,6 +114,8 @@ static const char source[] =
     "}\n"
     "KERNEL(rows_at_times) { IDS uint s = a[i]; if (s & 6) for (uint k = 0; k + 1 < h; k += 1 + (s & 1))\n"
     "    s = s * 3u + a[x * h + k + 1] + a[(x + y) * h + 51 - k]; o[i] = s; }\n"
+    "KERNEL(rows_in_rows) { IDS uint b = a[i] & 1, s = 0; for (uint k = 0; k < h % 6 + 1; k++) { uint c = r[b + k];\n"
+    "    for (uint m = 0; m < h; m++) s += a[c + m] * (m + 1); } o[i] = s + b; }\n"
     "KERNEL(apart) { IDS uint n = w - 59; o[i * n] += a[i * n] * 3u; o[16 * w * h - 1 - i * n] = a[(x * n + y) * n]; "
     "}\n"
 
@@ -523,6 +525,16 @@ static void rows_at_times(const struct item *at)
     right[at->i] = s;
 }
 
+/* The rows' table is all zero. */
+static void rows_in_rows(const struct item *at)
+{
+    uint32_t s = 0;
+
+    for (uint32_t m = 0; m < H; m++)
+        s += a[m] * (m + 1);
+    right[at->i] = s * (H % 6 + 1) + (a[at->i] & 1);
+}
+
 static void apart(const struct item *at)
 {
     right[at->i] += a[at->i] * 3;
@@ -716,6 +728,7 @@ static const struct {
     {"copied", copied, false},
     {"rows", rows, false},
     {"rows_at_times", rows_at_times, false},
+    {"rows_in_rows", rows_in_rows, false},
     {"apart", apart, false},
     {"columns", columns, false},
     {"transposes", transposes, false},

@@ -151,7 +151,8 @@ static LLVMValueRef load_each(struct kc_wg *wg, const struct row_gather *row, LL
     return all;
 }
 
-static void replace(struct kc_wg *wg, const struct row_gather *row)
+/* Returns what the gather's result is now. */
+static LLVMValueRef replace(struct kc_wg *wg, const struct row_gather *row)
 {
     LLVMBuilderRef b = wg->builder;
     LLVMBasicBlockRef before = LLVMGetInstructionParent(row->call), some = kc_split_before(row->call);
@@ -168,6 +169,19 @@ static void replace(struct kc_wg *wg, const struct row_gather *row)
     result = LLVMBuildPhi(b, row->type, "");
     LLVMReplaceAllUsesWith(row->call, result);
     LLVMAddIncoming(result, (LLVMValueRef[]){loaded, row->call}, (LLVMBasicBlockRef[]){all, some}, 2);
+    return result;
+}
+
+/* Rows within rows begin where a gather says that is replaced itself. */
+static void replace_rows(struct kc_wg *wg, struct row_gather *rows, unsigned n)
+{
+    for (unsigned r = 0; r < n; r++) {
+        LLVMValueRef result = replace(wg, &rows[r]);
+
+        for (unsigned k = r + 1; k < n; k++)
+            if (rows[k].begin == rows[r].call)
+                rows[k].begin = result;
+    }
 }
 
 static void replace_all(struct kc_wg *wg, LLVMValueRef function)
@@ -184,8 +198,7 @@ static void replace_all(struct kc_wg *wg, LLVMValueRef function)
                 rows[n++] = row;
             }
     kc_flow_finish(&flow);
-    for (unsigned r = 0; r < n; r++)
-        replace(wg, &rows[r]);
+    replace_rows(wg, rows, n);
     free(rows);
 }
 
