@@ -101,16 +101,18 @@ static struct remote_fact *find_fact(struct remote_path *path, cl_device_info pa
 }
 
 /* Two threads may ask at once: both answers stay. NULL: no answer came. */
-static struct remote_fact *ask_fact(struct remote_path *path, cl_device_info param)
+/* NULL: *error says why. What may be otherwise the next time isn't kept. */
+static struct remote_fact *ask_fact(struct remote_path *path, cl_device_info param, cl_int *error)
 {
     struct tsl_remote_request request = {.kind = TSL_REMOTE_INFO, .member = path->index, .param = param};
     struct remote_fact *fact = calloc(1, sizeof(*fact));
 
+    *error = CL_OUT_OF_HOST_MEMORY;
     if (!fact)
         return NULL;
     fact->param = param;
-    fact->error = remote_ask(path->node, &request, &fact->data, &fact->size);
-    if (fact->error == CL_DEVICE_NOT_AVAILABLE || fact->error == CL_OUT_OF_HOST_MEMORY) {
+    fact->error = *error = remote_ask(path->node, &request, &fact->data, &fact->size);
+    if (*error && *error != CL_INVALID_VALUE) {
         free(fact->data);
         free(fact);
         return NULL;
@@ -124,12 +126,14 @@ static struct remote_fact *ask_fact(struct remote_path *path, cl_device_info par
 /* By its own conventions. What a device says of itself doesn't change, so it is asked once. */
 static cl_int info(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret)
 {
-    const struct remote_fact *fact = find_fact(path->priv, param);
+    struct remote_path *p = path->priv;
+    const struct remote_fact *fact = p->node->lost ? NULL : find_fact(p, param);
+    cl_int error = CL_SUCCESS;
 
     if (!fact)
-        fact = ask_fact(path->priv, param);
+        fact = ask_fact(p, param, &error);
     if (!fact)
-        return CL_DEVICE_NOT_AVAILABLE;
+        return error;
     if (fact->error)
         return fact->error;
     if (value && size < fact->size)

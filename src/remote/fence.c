@@ -279,7 +279,9 @@ cl_int remote_gate_open(struct tsl_fence *gate, cl_int status)
     if (!lost) {
         remote_say_locked(f->node,
                           &(struct tsl_remote_request){.kind = TSL_REMOTE_OPEN, .id = f->id, .status = status});
-        if (!can_wait_for_others(f, status))
+        if (can_wait_for_others(f, status)) /* Should the other node have had no memory, the next flush sends it. */
+            f->node->urgent = c->unflushed = true;
+        else
             remote_send_soon_locked(f->node);
     }
     remote_end_locked(f, status);
