@@ -104,6 +104,7 @@ struct tsl_op {
     unsigned n_unmet;
     unsigned share;    /* of a launch: which of its command's shares */
     bool want_fence;   /* somebody will need its fence */
+    bool want_mark;    /* somebody will wait for its end, however it ends */
     bool watched;      /* its completion must be noticed without anybody pulling (notify) */
     bool notified;     /* the driver was asked to notify */
     bool timed;        /* the placer is to learn how long it takes */
@@ -121,7 +122,8 @@ struct tsl_op {
     bool misfed;       /* another operation that it comes strictly after failed */
     bool unsure;       /* may run though what it strictly comes after has failed */
     struct tsl_fence *fence;
-    cl_int signal_status; /* what the fence told */
+    struct tsl_fence *mark; /* right behind it in its lane, if one is wanted: completes well however it ends; or NULL */
+    cl_int signal_status;   /* what the fence told */
     uint64_t submit_ns;
     uint64_t end_estimate_ns; /* of launches: when it will have ended; 0: unknown */
     uint64_t trace_id;

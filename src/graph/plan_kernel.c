@@ -311,6 +311,9 @@ static struct tsl_op *make_launch(struct tsl_command *c, unsigned i, const tsl_d
     }
     tsl_op_ref(op);
     op->end_estimate_ns = share->placement.end_ns;
+    /* The next halo but one overwrites what a rim reads. A mark made then would stand behind the next launch's inside.
+     */
+    op->want_mark = c->n_inside && i >= c->n_inside;
     tsl_place_add_launch(op->port, op);
     if (share->placement.watch)
         tsl_op_watch(op);

@@ -190,6 +190,15 @@ static inline void note(struct tsl_op *op, const struct submission *s, cl_int st
         after_submission(op, status);
 }
 
+/* NULL: none could be had. The graph is open. */
+static struct tsl_fence *mark_behind(const struct tsl_op *op)
+{
+    struct tsl_lane *lane = op->lane->driver_lane;
+    struct tsl_fence *mark = NULL;
+    lane->member->driver->mark(lane, NULL, &mark);
+    return mark;
+}
+
 static void submit_op(struct tsl_op *op)
 {
     if (op->kind == TSL_OP_EVICT) {
@@ -213,8 +222,10 @@ static void submit_op(struct tsl_op *op)
     tsl_pinning_count(op);
     tsl_graph_open(graph);
     cl_int status = sync ? run_sync(&s) : submit_or_mark(&s);
+    struct tsl_fence *mark = op->want_mark && !sync && !status ? mark_behind(op) : NULL;
     tsl_submit_waits_drop(&waits);
     tsl_graph_close(graph);
+    op->mark = mark;
     note(op, &s, status);
     if (!sync && ++op->lane->n_submitted % FENCE_EVERY == 0)
         retire_old(op->lane);

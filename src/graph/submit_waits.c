@@ -48,6 +48,8 @@ static struct tsl_fence *mark_behind(struct tsl_op *before)
     struct tsl_graph *graph = before->port->graph;
     struct tsl_graph_lane *lane = before->lane;
     struct tsl_fence *fence = NULL;
+    if (before->mark)
+        return tsl_fence_ref(before->mark);
     if (!lane->driver_lane)
         return NULL;
     tsl_graph_lane_ref(lane);

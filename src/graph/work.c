@@ -126,6 +126,7 @@ void tsl_graph_begin_now(struct tsl_graph *graph)
 static void free_op(struct tsl_graph *graph, struct tsl_op *op)
 {
     tsl_fence_unref(op->fence);
+    tsl_fence_unref(op->mark);
     for (unsigned i = 0; op->pieces && i + 1 < op->pieces->n; i++)
         tsl_fence_unref(op->pieces->fences[i]);
     TSL_SMALL_FINISH(&op->natives);

@@ -875,6 +875,31 @@ static void test_rims(void **state)
     assert_bytes(0, SIZE, 0);
 }
 
+/* The same where launches are enqueued ahead: a halo overwrites what the rim of the launch but one before has read, and
+ * waits for that alone, not for the inside that was submitted behind it. */
+static void test_rims_ahead(void **state)
+{
+    enum { AHEAD = 12 };
+    static const struct tsl_fake_member member = {.item_ns = 1000, .bandwidth = 50000, .gates = true};
+    uint64_t before = 0;
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){member, member}, 2, 0);
+    for (unsigned i = 0; i < 8 + AHEAD; i++) {
+        struct tsl_buffer *last = buffer;
+
+        launch_one(STENCIL, 0);
+        buffer = second;
+        second = last;
+        if (i < 8)
+            assert_int_equal(finish(), CL_SUCCESS);
+        before = i < 8 ? tsl_clock_ns() : before;
+    }
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_true(tsl_clock_ns() - before < AHEAD * (HALF * 1000 + 5000) + 30000);
+    assert_bytes(0, SIZE, 0);
+}
+
 /* Of what was in the other buffer; the bytes at the ends stay. */
 static void expect_stencil(unsigned char *to, const unsigned char *from)
 {
@@ -970,6 +995,7 @@ static int run_rims(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_rims, end),
+        cmocka_unit_test_teardown(test_rims_ahead, end),
         cmocka_unit_test_teardown(test_rims_write, end),
     };
 
