@@ -44,7 +44,7 @@ static bool touches_all(const struct tsl_port *port, const struct tsl_buffer *b)
 
 /* One argument of a launch on one member, and what the launch touches of it. */
 struct touched {
-    struct tsl_buffer *buffer;
+    struct tsl_buffer *buffer; /* NULL: it is no memory, and nothing else is set */
     struct tsl_data *data;
     const struct tsl_slice *slice; /* in which it lies for this window; NULL: in its own copy */
     unsigned space;
@@ -59,7 +59,10 @@ struct arguments {
     const struct tsl_kernel_facts *facts;
     const struct tsl_slices *slices;          /* NULL: none */
     const struct tsl_argument_touch *touches; /* of the first facts->footprint->n_arguments; NULL: all of each */
+    struct touched *seen; /* each argument, as it was found when it was fetched; NULL: that isn't kept */
 };
+
+#define MOST_SEEN 8u /* arguments: more are looked at twice */
 
 static const struct tsl_argument_touch *touch_of(const struct arguments *a, cl_uint i, const struct tsl_buffer *b)
 {
@@ -92,10 +95,10 @@ static void spare_for_others(const struct arguments *a, cl_uint i, struct touche
 static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
 {
     struct tsl_buffer *b = a->args->args[i].buffer;
+    t->buffer = b;
     if (!b)
         return false;
     unsigned may = tsl_footing_access(a->facts, i, b);
-    t->buffer = b;
     t->data = tsl_data_of(b);
     t->slice = tsl_slice_of(a->slices, t->data);
     t->space = t->slice ? TSL_SPACE_HOST : tsl_space_of(a->port, t->data);
@@ -164,17 +167,18 @@ static void used_by(const struct touched *t, const struct arguments *a)
 
 static cl_int fetch_args(const struct arguments *a)
 {
-    struct touched t;
+    struct touched room;
     pin_args(a);
     for (cl_uint i = 0; i < a->args->n_all; i++) {
-        if (!look_at(a, i, &t))
+        struct touched *t = a->seen ? &a->seen[i] : &room;
+        if (!look_at(a, i, t))
             continue;
-        warn_unwritten(a, i, &t);
-        cl_int error = fetch_ranges(a->command, &t);
+        warn_unwritten(a, i, t);
+        cl_int error = fetch_ranges(a->command, t);
         if (error)
             return error;
-        if ((t.reads.n || t.writes.n) && !t.slice)
-            used_by(&t, a);
+        if ((t->reads.n || t->writes.n) && !t->slice)
+            used_by(t, a);
     }
     return CL_SUCCESS;
 }
@@ -211,11 +215,15 @@ static cl_int claim_ranges(struct tsl_op *op, const struct touched *t)
 
 static cl_int claim_args(const struct arguments *a, struct tsl_op *op)
 {
-    struct touched t;
+    struct touched room;
     cl_int error = CL_SUCCESS;
-    for (cl_uint i = 0; i < a->args->n_all && !error; i++)
-        if (look_at(a, i, &t) && !t.slice) /* What lies in slices the copies to and from these claim. */
-            error = claim_ranges(op, &t);
+    for (cl_uint i = 0; i < a->args->n_all && !error; i++) {
+        struct touched *t = a->seen ? &a->seen[i] : &room;
+        if (!a->seen)
+            look_at(a, i, t);
+        if (t->buffer && !t->slice) /* What lies in slices the copies to and from these claim. */
+            error = claim_ranges(op, t);
+    }
     return error;
 }
 
@@ -556,7 +564,9 @@ static cl_int plan_insides(struct tsl_command *c, const tsl_dependences *order, 
 /* A launch of one share that touches all of its arguments. */
 static cl_int plan_all(struct tsl_command *c, const tsl_dependences *order)
 {
-    const struct arguments arguments = outline_of(c, &c->share);
+    struct arguments arguments = outline_of(c, &c->share);
+    struct touched seen[MOST_SEEN]; /* Each is filled before it is read. */
+    arguments.seen = c->args->n_all <= MOST_SEEN ? seen : NULL;
     c->share.partial = false;
     cl_int error = fetch_args(&arguments);
     struct tsl_op *op = make_launch(c, 0, order);
