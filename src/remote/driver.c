@@ -100,8 +100,9 @@ static struct remote_fact *find_fact(struct remote_path *path, cl_device_info pa
     return fact;
 }
 
-/* Two threads may ask at once: both answers stay. NULL: no answer came. */
-/* NULL: *error says why. What may be otherwise the next time isn't kept. */
+/* Two threads may ask at once: both answers stay. NULL: *error says why. What may be otherwise the next time isn't
+ * kept.
+ */
 static struct remote_fact *ask_fact(struct remote_path *path, cl_device_info param, cl_int *error)
 {
     struct tsl_remote_request request = {.kind = TSL_REMOTE_INFO, .member = path->index, .param = param};

@@ -955,39 +955,42 @@ static void test_foresight_in_vain(void **state)
     assert_in_range(n_cut, 2, 12); /* as by regret */
 }
 
-/* What cuts have distributed isn't brought together for less than they lose. */
-static void test_way_back(void **state)
+/* Everything moves between members, to each in so long. */
+static void move_in(double ns)
+{
+    for (unsigned i = 0; i < 2; i++)
+        all[i].move_ns = all[i].peer_ns = ns;
+}
+
+/* What cuts have distributed, 100 ms of moves, isn't brought together for less than they lose. small_ns: what moves for
+ * another kernel's whole launches in between; 0: there are none. */
+static void assert_way_back(double small_ns, unsigned least, unsigned most)
 {
     struct tsl_parts parts;
     unsigned n = 0;
 
-    (void)state;
     begin_alike(2);
     for (; n < 1000 && !placer->paused; n++) {
-        all[0].move_ns = all[0].peer_ns = all[1].move_ns = all[1].peer_ns = 1e8;
+        move_in(1e8);
         assert_true(ask(KERNEL, LARGE, &parts));
-        all[0].move_ns = all[0].peer_ns = all[1].move_ns = all[1].peer_ns = 2e6;
+        move_in(2e6);
         assert_true(pays(KERNEL, LARGE, &parts));
+        if (small_ns > 0)
+            place_whole(KERNEL + 1, small_ns);
     }
-    assert_in_range(n, 45, 50); /* 2 ms and a wait each, until it is 100 */
+    assert_in_range(n, least, most); /* 2 ms and a wait each, until it is 100 */
+}
+
+static void test_way_back(void **state)
+{
+    (void)state;
+    assert_way_back(0, 45, 50);
 }
 
 static void test_way_back_small(void **state)
 {
-    struct tsl_parts parts;
-    unsigned n = 0;
-
     (void)state;
-    begin_alike(2);
-    for (; n < 1000 && !placer->paused; n++) {
-        all[0].move_ns = all[0].peer_ns = all[1].move_ns = all[1].peer_ns = 1e8;
-        assert_true(ask(KERNEL, LARGE, &parts));
-        all[0].move_ns = all[0].peer_ns = all[1].move_ns = all[1].peer_ns = 2e6;
-        assert_true(pays(KERNEL, LARGE, &parts));
-        place_whole(KERNEL + 1, 1e3);
-    }
-    print_message("paused after %u\n", n);
-    assert_in_range(n, 40, 50);
+    assert_way_back(1e3, 40, 50);
 }
 
 /* Launches that are enqueued ahead, of which nothing is known yet, are all cut. */
