@@ -13,6 +13,7 @@
 #include "tile/tile.h"
 
 unsigned tsl_touch_parts = 16;
+unsigned tsl_touch_tiles = 16;
 
 /* What is touched, how, and by what. */
 struct touch {
@@ -222,6 +223,13 @@ static cl_int touch_host_parts(const struct touch *touch, struct tsl_data *data)
     return error;
 }
 
+/* The range becomes that of the tiles that it meets, so that none is cut: the extent tells what is touched there. */
+static void widen(struct touch *touch, struct tsl_tiles *tiles)
+{
+    touch->begin = tsl_tiles_at(tiles, touch->begin)->begin;
+    touch->end = tsl_tiles_at(tiles, touch->end - 1)->end;
+}
+
 cl_int tsl_touch_copy(struct tsl_graph *graph, const struct tsl_toucher *t, struct tsl_data *data, uint64_t begin,
                       uint64_t end, unsigned space, unsigned may)
 {
@@ -229,6 +237,8 @@ cl_int tsl_touch_copy(struct tsl_graph *graph, const struct tsl_toucher *t, stru
         .by = t, .graph = graph, .data = data, .begin = begin, .end = end, .space = space, .may = may};
     if (t->op && t->op->extents && may) /* Where the memory is all that it needs, it comes after all. */
         touch.extent = tsl_extent_of(t->op, data);
+    if (touch.extent && data->tiles.n > tsl_touch_tiles)
+        widen(&touch, &data->tiles);
     if (space != TSL_SPACE_HOST)
         return touch_all(&data->tiles, &touch);
     if (!tsl_data_host(data))

@@ -30,6 +30,8 @@ static inline uint64_t tsl_host_address(const void *host)
 /* So many uses of parts (extent.h) stand side by side on a tile; the next touch counts as one of all that it claims.
  * Tests change it. */
 extern unsigned tsl_touch_parts;
+/* An object has so many tiles; parts of it cut no more of them. Tests change it. */
+extern unsigned tsl_touch_tiles;
 
 /* Touches [begin, end) of a map. may: TSL_MAY_… bits. */
 cl_int tsl_touch(struct tsl_tiles *tiles, const struct tsl_toucher *t, uint64_t begin, uint64_t end, unsigned space,

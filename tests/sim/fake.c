@@ -272,6 +272,7 @@ static void make_members(struct sim_world *world)
     tsl_runs_far = sim_mix(world->options.seed + 13) % 2 ? 16 : 4096;
     tsl_chain_window_ns = sim_mix(world->options.seed + 14) % 4 ? 0 : 1e4; /* Tiny windows are chained, too. */
     tsl_touch_parts = 1u << sim_mix(world->options.seed + 12) % 4;
+    tsl_touch_tiles = 1u << sim_mix(world->options.seed + 14) % 6;
     for (unsigned i = 0; i < setup.n_members; i++)
         setup.members[i].tells_late = sim_mix(world->options.seed + 1 + i) % 4 != 0;
     tsl_fake_begin(&setup);
