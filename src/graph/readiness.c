@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Launches run for so many times as long as it takes to open the others, before these are: that may cost the program as
+/* Launches run for so many times as long as it takes to open others, before these are: that may cost the program as
  * much, as it is disturbed by it, and its end may come meanwhile. */
 #define PATIENCE 2
 
@@ -50,7 +50,7 @@ static bool all_are_ready(struct tsl_graph *graph)
 static bool is_known(const struct tsl_graph *graph, unsigned i)
 {
     return tsl_member_is_ready(graph->ports[i].member) &&
-           (!graph->readiness.begun || tsl_members_has(graph->readiness.known, i));
+           (!graph->readiness.will_be_over || tsl_members_has(graph->readiness.known, i));
 }
 
 tsl_members tsl_readiness_of(struct tsl_graph *graph, tsl_members members)
@@ -88,7 +88,7 @@ static void learn_opening(struct tsl_graph *graph)
     }
 }
 
-/* Behind the opening of all; the job has a reference to the context. */
+/* Behind the opening of all that are wanted; the job has a reference to the context. */
 static void post_over(struct tsl_graph *graph)
 {
     if (tsl_simulation)
@@ -99,6 +99,27 @@ static void post_over(struct tsl_graph *graph)
         graph->surplus_refs++;
 }
 
+static void know_the_ready(struct tsl_graph *graph)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_member_is_ready(graph->ports[i].member))
+            tsl_members_add(&graph->readiness.known, i);
+}
+
+/* Is it neither ready nor lost? */
+static bool is_closed(const struct tsl_graph *graph, unsigned i)
+{
+    return !tsl_member_is_ready(graph->ports[i].member) && !tsl_member_is_lost(graph->ports[i].member);
+}
+
+static bool any_wanted_is_closed(const struct tsl_graph *graph)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(graph->readiness.wanted, i) && is_closed(graph, i))
+            return true;
+    return false;
+}
+
 void tsl_readiness_over(struct tsl_job *job)
 {
     struct tsl_graph *graph = (struct tsl_graph *)((char *)job - offsetof(struct tsl_graph, readiness.over));
@@ -107,56 +128,89 @@ void tsl_readiness_over(struct tsl_job *job)
     graph->readiness.will_be_over = false;
     graph->ask_again = true;
     learn_opening(graph);
+    know_the_ready(graph);
+    if (any_wanted_is_closed(graph)) /* More were wanted meanwhile. */
+        post_over(graph);
     tsl_graph_leave(graph, TSL_WHO_WORKER);
     tsl_object_unref(&context->object);
 }
 
-/* Posting a job waits for nothing. */
-static void begin(struct tsl_graph *graph)
+/* How long it takes to open that one, by earlier runs, else by the longest so far: that has what a technology does once
+ * for all of its members. */
+static double opening_ns(const struct tsl_graph *graph, unsigned i)
 {
-    struct tsl_context *context = graph->context;
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        if (tsl_member_is_ready(graph->ports[i].member))
-            tsl_members_add(&graph->readiness.known, i);
-    graph->readiness.begun = true;
+    double known_ns = tsl_placer_opening_ns(graph->placer, i);
+    return known_ns > 0 ? known_ns : (double)tsl_ready_longest_ns();
+}
+
+/* Opens those of the set. Posting a job waits for nothing. */
+static void begin(struct tsl_graph *graph, tsl_members set)
+{
+    struct tsl_member *members[TSL_MAX_MEMBERS];
+    unsigned n = 0;
+    know_the_ready(graph);
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        if (!tsl_members_has(set, i))
+            continue;
+        graph->readiness.spent_ns += opening_ns(graph, i);
+        members[n++] = graph->ports[i].member;
+    }
+    graph->readiness.wanted = tsl_members_union(graph->readiness.wanted, set);
     graph->readiness.begun_ns = tsl_clock_ns();
-    tsl_ready_later(context->members, context->n_members);
-    post_over(graph);
+    tsl_ready_later(members, n);
+    if (!graph->readiness.will_be_over)
+        post_over(graph);
 }
 
 void tsl_readiness_open(struct tsl_graph *graph)
 {
-    if (!all_are_ready(graph) && !graph->readiness.begun)
-        begin(graph);
+    tsl_members set = TSL_MEMBERS_NONE;
+    if (all_are_ready(graph))
+        return;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (is_closed(graph, i) && !tsl_members_has(graph->readiness.wanted, i))
+            tsl_members_add(&set, i);
+    if (!tsl_members_is_empty(set))
+        begin(graph, set);
 }
 
-/* How long it takes to open all others, by earlier runs, else by the longest so far: that has what a technology does
- * once for all of its members. Some members need no opening. */
-static double opening_ns(const struct tsl_graph *graph)
+/* The fastest of those that are closed, not wanted and not in the set, as that is opened first; -1: there is none. */
+static int fastest_closed(const struct tsl_graph *graph, tsl_members set)
 {
-    double ns = 0;
-    for (unsigned i = 0; i < graph->n_ports; i++) {
-        if (tsl_member_is_ready(graph->ports[i].member) || tsl_member_is_lost(graph->ports[i].member))
-            continue;
-        double known_ns = tsl_placer_opening_ns(graph->placer, i);
-        ns += known_ns > 0 ? known_ns : (double)tsl_ready_longest_ns();
-    }
-    return ns;
+    int best = -1;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (is_closed(graph, i) && !tsl_members_has(graph->readiness.wanted, i) && !tsl_members_has(set, i) &&
+            (best < 0 || graph->ports[i].member->caps.speed > graph->ports[best].member->caps.speed))
+            best = (int)i;
+    return best;
 }
 
-/* What opening all others is feared to cost. */
-static double others_ns(const struct tsl_graph *graph)
+/* Opens as many as launches pay for that run for so long: all that was opened for the graph so far, and what the next
+ * ones are feared to cost. */
+static void open_for(struct tsl_graph *graph, double run_ns)
 {
-    return PATIENCE * opening_ns(graph);
+    tsl_members set = TSL_MEMBERS_NONE;
+    double ns = graph->readiness.spent_ns;
+    int next;
+    if (graph->readiness.will_be_over)
+        return;
+    while ((next = fastest_closed(graph, set)) >= 0 && PATIENCE * (ns += opening_ns(graph, (unsigned)next)) <= run_ns)
+        tsl_members_add(&set, (unsigned)next);
+    if (!tsl_members_is_empty(set))
+        begin(graph, set);
 }
 
 /* What is left of the opening that has begun, of members one after the other. */
 static double left_ns(const struct tsl_graph *graph)
 {
-    double ns = opening_ns(graph), all_ns = ns;
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        if (!tsl_members_has(graph->readiness.known, i) && tsl_member_is_ready(graph->ports[i].member))
-            all_ns += (double)atomic_load(&graph->ports[i].member->opened_ns);
+    double ns = 0, all_ns = 0;
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        if (!tsl_members_has(graph->readiness.wanted, i) || tsl_members_has(graph->readiness.known, i))
+            continue;
+        ns += is_closed(graph, i) ? opening_ns(graph, i) : 0;
+        all_ns += is_closed(graph, i) ? 0 : (double)atomic_load(&graph->ports[i].member->opened_ns);
+    }
+    all_ns += ns;
     return fmax(all_ns - (double)(tsl_clock_ns() - graph->readiness.begun_ns), LEAST_LEFT * ns);
 }
 
@@ -172,7 +226,7 @@ static double gain_ns(const struct tsl_command *c, double run_ns)
         const struct tsl_member *member = graph->ports[i].member;
         double its = tsl_members_has(c->members, i) && !tsl_member_is_lost(member) ? member->caps.speed / speed : 0;
         known += is_known(graph, i) ? its : 0;
-        all += fmin(its, 1);
+        all += is_known(graph, i) || tsl_members_has(graph->readiness.wanted, i) ? fmin(its, 1) : 0;
     }
     return known > 0 && all > known ? run_ns * (1 / known - 1 / all) : 0;
 }
@@ -198,11 +252,10 @@ static void expect(struct tsl_graph *graph, double ahead_ns, const char *what)
 {
     if (ahead_ns <= 0)
         return;
-    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "by an earlier run, launches of %s take %.0f ms; to open the others %.0f",
-            what, ahead_ns / 1e6, others_ns(graph) / 1e6);
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "by an earlier run, launches of %s take %.0f ms", what, ahead_ns / 1e6);
     tsl_lock_take(&graph->lock);
-    if (!all_are_ready(graph) && !graph->readiness.begun && ahead_ns >= others_ns(graph))
-        begin(graph);
+    if (!all_are_ready(graph))
+        open_for(graph, ahead_ns);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
 }
 
@@ -217,25 +270,24 @@ void tsl_readiness_expect(struct tsl_graph *graph)
     expect(graph, tsl_placer_program_ahead_ns(graph->placer), "the program");
 }
 
-/* A launch that is known to run for long enough for all others to be opened meanwhile needs no further reason. */
+/* A launch that is known to run for long enough for others to be opened meanwhile needs no further reason. */
 void tsl_readiness_placed(struct tsl_graph *graph, const struct tsl_placement *placement, uint64_t now_ns)
 {
-    if (graph->readiness.all || graph->readiness.begun)
+    if (graph->readiness.all)
         return;
     if (!graph->readiness.since_ns)
         graph->readiness.since_ns = now_ns;
-    if (placement->placed && placement->known && placement->run_ns >= TSL_COUNTS_FROM_NS &&
-        placement->run_ns >= others_ns(graph))
-        begin(graph);
+    if (placement->placed && placement->known && placement->run_ns >= TSL_COUNTS_FROM_NS)
+        open_for(graph, placement->run_ns);
 }
 
 void tsl_readiness_ended(struct tsl_graph *graph, const struct tsl_placement *placement, const struct tsl_ended *ended)
 {
     double estimated_ns = placement->known ? placement->run_ns : 0;
     double ran_ns = ended->ran_ns ? (double)ended->ran_ns : estimated_ns;
-    if (graph->readiness.all || graph->readiness.begun || ran_ns < TSL_COUNTS_FROM_NS)
+    if (graph->readiness.all || ran_ns < TSL_COUNTS_FROM_NS)
         return;
     graph->readiness.ran_ns += ran_ns;
-    if (graph->readiness.ran_ns >= others_ns(graph) && is_old_enough(graph, ended->now_ns))
-        begin(graph);
+    if (is_old_enough(graph, ended->now_ns))
+        open_for(graph, graph->readiness.ran_ns);
 }

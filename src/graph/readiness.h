@@ -1,10 +1,12 @@
 /*
  * Members that aren't ready yet (members/ready.h): the placer doesn't know of them, unless no other will do, until a
  * thread of ours has made them ready. That thread begins when launches large enough to be cut, or to run side by side,
- * have taken twice as long as it is thought to take to open all others, and the program has run for a second, or ten
- * times as long. It begins sooner where an earlier run took as long: with the context where the program's launches did,
- * or when a kernel is made whose launches did. So a short program doesn't pay for members that it doesn't need, and a
- * long one loses little. The others get known together, as each new one would have data distributed anew.
+ * have taken twice as long as it is thought to take to open another one, and the program has run for a second, or ten
+ * times as long. It opens as many as the launches have paid for so, the fastest first; the others when more launches
+ * have run. It begins sooner where an earlier run took as long: with the context where the program's launches did, or
+ * when a kernel is made whose launches did. So a short program doesn't pay for members that it doesn't need, and a long
+ * one loses little. Those that are opened together get known together, as each new one would have data distributed
+ * anew.
  *
  * A single launch that is known to take much longer than the others still need to get ready waits for them: it is cut
  * over all then, instead of being run whole by the one that is ready.
@@ -35,8 +37,8 @@ void tsl_readiness_open(struct tsl_graph *graph);
 /* The graph was made. Takes its lock. */
 void tsl_readiness_expect(struct tsl_graph *graph);
 
-/* Should the launch wait until all are ready? It takes so long on the best of those that are. Then somebody asks for
- * its place again. Under the graph's lock. */
+/* Should the launch wait until those that are being opened are ready? It takes so long on the best of those that are.
+ * Then somebody asks for its place again. Under the graph's lock. */
 bool tsl_readiness_holds(const struct tsl_command *command, double run_ns);
 /* The job that asks. */
 void tsl_readiness_over(struct tsl_job *job);

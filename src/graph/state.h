@@ -69,9 +69,11 @@ struct tsl_graph {
     unsigned n_scratch;
     struct {
         struct tsl_job over;           /* it comes behind that; posted, the job has a reference to the context */
-        bool will_be_over;             /* it is posted */
-        bool all, begun;               /* all members are ready; a thread of ours sees to it */
-        tsl_members known;             /* until then, once it has begun, the placer knows of these */
+        bool will_be_over;             /* it is posted: a thread of ours opens some */
+        bool all;                      /* all members are ready */
+        tsl_members known;             /* until it is over, the placer knows of these */
+        tsl_members wanted;            /* those that were to be opened so far */
+        double spent_ns;               /* what that was feared to take */
         double ran_ns;                 /* how long launches of some size ran */
         uint64_t since_ns;             /* when the first was placed; 0: none was */
         uint64_t begun_ns;             /* when that thread was asked to */

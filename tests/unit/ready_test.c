@@ -297,7 +297,7 @@ static void test_an_earlier_run_opens_others(void **state)
     (void)state;
     begin_fake(&setup);
     begin_program();
-    know_of(kernel->place_key, 100 * MS); /* 2 * 2 * 30 would do */
+    know_of(kernel->place_key, 50 * MS); /* 2 * 30 would do */
     make_kernel_again();
     sleep_ms(60);
     assert_int_equal(prepared(1) + prepared(2), 0);
@@ -324,6 +324,38 @@ static void test_an_earlier_run_opens_others(void **state)
     for (unsigned i = 0; i < 200 && !(is_ready(1) && is_ready(2)); i++)
         sleep_ms(10);
     assert_true(is_ready(1) && is_ready(2));
+    end_program();
+}
+
+/* As many are opened as what is ahead pays for; more when as much has run. */
+static void test_some_are_opened(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(4, 30 * MS);
+    uint32_t value = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        setup.members[i].speed = 2; /* The last one is opened last. */
+    begin_fake(&setup);
+    begin_program();
+    know_of(kernel->place_key, 150 * MS); /* 2 * 2 * 30 pay for two. */
+    make_kernel_again();
+    for (unsigned i = 0; i < 200 && prepared(1) + prepared(2) < 2; i++)
+        sleep_ms(10);
+    sleep_ms(60);
+    assert_int_equal(prepared(1) + prepared(2), 2);
+    assert_int_equal(prepared(3), 0);
+    make_kernel_again();
+    sleep_ms(60);
+    assert_int_equal(prepared(3), 0);
+    for (unsigned i = 0; i < 12; i++)
+        launch_and_wait(++value);
+    assert_true(ran(1) > 0 && ran(2) > 0);
+    for (unsigned i = 0; i < 400 && !is_ready(3); i++)
+        launch_and_wait(++value);
+    assert_true(is_ready(3));
+    assert_filled((unsigned char)value);
+    assert_no_stumble(4);
     end_program();
 }
 
@@ -603,6 +635,7 @@ static int run_auto(void)
         cmocka_unit_test(test_a_long_queue_is_shared),
         cmocka_unit_test(test_small_launches_open_nothing),
         cmocka_unit_test(test_an_earlier_run_opens_others),
+        cmocka_unit_test(test_some_are_opened),
         cmocka_unit_test(test_what_opening_took_is_known_later),
         cmocka_unit_test(test_a_long_launch_waits_for_others),
         cmocka_unit_test(test_others_do_not_wait),
