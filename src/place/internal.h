@@ -90,6 +90,8 @@ struct tsl_placer {
     unsigned n_cuts;                       /* auto: launches that were cut since the last pause */
     unsigned paused;                       /* auto: so many launches more run whole */
     double pause_ns;                       /* auto: ... and so long they took the last time, estimated; 0: never */
+    unsigned most_parts;                   /* auto: launches are cut in so many parts at most; 0: in any number */
+    unsigned n_gained, n_trusted;          /* auto: cuts that gained since then; after so many more parts are tried */
     double whole_ns;                       /* auto: what the last launch that might be cut takes whole */
     unsigned n_uncut;                      /* auto: launches that were left whole though they could be cut */
 };
@@ -102,6 +104,16 @@ uint64_t tsl_kind_of(const struct tsl_member *member, unsigned i);
  */
 void tsl_placer_narrow(const struct tsl_placer *placer, struct tsl_ask *ask,
                        struct tsl_candidate kept[TSL_MAX_MEMBERS]);
+
+/* How many members have a part. */
+static inline unsigned tsl_placer_count(const struct tsl_placer *placer, const double of[TSL_MAX_MEMBERS])
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        n += of[i] > 0;
+    return n;
+}
 
 /* Is this the better of two otherwise equal candidates? The faster one is; then the one that comes first. */
 static inline bool tsl_placer_faster(const struct tsl_placer *placer, unsigned i, unsigned than)

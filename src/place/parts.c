@@ -44,11 +44,7 @@ static bool takes_part(const struct tsl_ask *ask, unsigned i)
 
 static unsigned count(const struct tsl_placer *placer, const struct tsl_parts *parts)
 {
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < placer->n; i++)
-        n += parts->of[i] > 0;
-    return n;
+    return tsl_placer_count(placer, parts->of);
 }
 
 /* Makes the sum 1. False: fewer than `least` members have a part. */
@@ -100,6 +96,28 @@ static bool may_join(const struct tsl_placer *placer, const struct tsl_ask *ask,
     return takes_part(ask, i) && (placer->split != TSL_SPLIT_ALIKE || placer->kind[i] == placer->kind[best]);
 }
 
+/* Is the part of this member rather left out than that of the other? One that had none in the last cut, then the slower
+ * one. */
+static bool is_dearer(const struct tsl_placer *placer, unsigned i, unsigned than)
+{
+    bool had = placer->last_of[i] > 0, other_had = placer->last_of[than] > 0;
+
+    return had != other_had ? other_had : !tsl_placer_faster(placer, i, than);
+}
+
+/* No more parts than the ledger allows; the member keeps its own. */
+static void keep_few(const struct tsl_placer *placer, struct tsl_parts *parts, unsigned member)
+{
+    while (placer->most_parts && count(placer, parts) > placer->most_parts) {
+        unsigned out = placer->n;
+
+        for (unsigned i = 0; i < placer->n; i++)
+            if (i != member && parts->of[i] > 0 && (out == placer->n || is_dearer(placer, i, out)))
+                out = i;
+        parts->of[out] = 0;
+    }
+}
+
 /* Of members that have no work but parts of the cut before. A program that enqueues launches ahead asks about all of
  * them before anything is known, and a whole one among them would bring together what the first has distributed. */
 static bool parts_of_unknown(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
@@ -110,6 +128,7 @@ static bool parts_of_unknown(const struct tsl_placer *placer, const struct tsl_a
     for (unsigned i = 0; i < placer->n; i++)
         parts->of[i] =
             takes_part(ask, i) && placer->kind[i] == placer->kind[whole->member] && is_free(placer, ask, i, 0);
+    keep_few(placer, parts, whole->member);
     return normalise(placer, parts, 2);
 }
 
@@ -156,6 +175,7 @@ static void balance(struct tsl_placer *placer, const struct tsl_ask *ask, const 
 {
     for (unsigned i = 0; i < placer->n; i++)
         parts->of[i] = may_join(placer, ask, i, whole->member) && is_free(placer, ask, i, whole->run_ns);
+    keep_few(placer, parts, whole->member);
     for (unsigned round = 0; round < 2; round++) {
         normalise(placer, parts, 1);
         for (unsigned i = 0; i < placer->n; i++)

@@ -12,7 +12,8 @@
  * ledger sets what each cut gains, without moves, against all moves between members, of cut and whole launches. When
  * it is OVERDRAWN_NS in the red nothing is cut for a while, each time longer. Moves that were paid for by what was lost
  * without them aren't set against it once more. Where the next whole launch would first have to bring together what is
- * distributed, the ledger may lose as much as that takes.
+ * distributed, the ledger may lose as much as that takes. What a cut costs grows with its parts: where more than two
+ * are in the red, launches are cut in half as many first. When many of these have gained, more are tried again.
  *
  * *Whole launches are measured.* A small launch doesn't fill a large device, and its parts take as long as it does. So
  * what the whole takes mustn't be told by its parts: after some launches that were cut one runs whole.
@@ -33,6 +34,7 @@
 #define JOINTS_LONGER 2   /* times as long as expected do copies of shares take, before that was measured */
 #define PAUSE_NS      4e8 /* that while at first: what is lost in between is a twentieth of it */
 #define LEAST_PAUSE   64  /* launches */
+#define TRUSTED       512 /* cuts in fewer parts that gain, before more are tried at first; then four times as many */
 #define MOST_PAUSE    (1u << 20)
 #define MOST_DOUBT    64    /* times what they cost: moves are never dearer */
 #define FORESIGHT     2     /* times what moves cost an earlier run of the program must promise to gain by them */
@@ -146,6 +148,37 @@ static double with_latency(const struct tsl_placer *placer, double peer_ns)
     return peer_ns + tsl_pays_latency_ns(placer, peer_ns);
 }
 
+/* What a cut costs must be measured anew. */
+static void forget_costs(struct tsl_placer *placer)
+{
+    placer->cut = placer->plan = placer->plan_divided = (struct tsl_samples){0};
+}
+
+/* False: launches were cut in two. */
+static bool take_fewer(struct tsl_placer *placer)
+{
+    unsigned n = tsl_placer_count(placer, placer->last_of);
+
+    if (n <= 2)
+        return false;
+    placer->most_parts = (n + 1) / 2;
+    placer->n_trusted = placer->n_trusted ? placer->n_trusted * 4 : TRUSTED;
+    placer->n_gained = 0;
+    forget_costs(placer);
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "cuts in %u parts cost more than they gain: they have %u from now on", n,
+            placer->most_parts);
+    return true;
+}
+
+static void take_more(struct tsl_placer *placer)
+{
+    if (!placer->most_parts || ++placer->n_gained < placer->n_trusted)
+        return;
+    placer->most_parts = placer->most_parts * 2 < placer->n ? placer->most_parts * 2 : 0;
+    placer->n_gained = 0;
+    forget_costs(placer);
+}
+
 /* What was gained is kept up to what may be lost: a program may change. */
 static void book(struct tsl_placer *placer, double ns)
 {
@@ -153,6 +186,8 @@ static void book(struct tsl_placer *placer, double ns)
     if (placer->ledger_ns > -fmax(OVERDRAWN_NS, placer->back_ns))
         return;
     placer->ledger_ns = placer->back_ns = 0;
+    if (take_fewer(placer))
+        return;
     placer->pause_ns = placer->pause_ns > 0 ? placer->pause_ns * 2 : PAUSE_NS;
     placer->paused = (unsigned)fmin(fmax(placer->pause_ns / fmax(placer->whole_ns, 1), LEAST_PAUSE), MOST_PAUSE);
     placer->n_cuts = 0;
@@ -181,6 +216,8 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
             peer_ns = fmax(peer_ns, ask->candidates[i].peer_ns);
     placer->n_cuts++;
     placer->back_ns = fmax(placer->back_ns, parts->whole_peer_ns);
+    if (gain_ns > 0)
+        take_more(placer);
     book(placer, gain_ns - with_latency(placer, peer_ns));
 }
 

@@ -918,6 +918,12 @@ static void place_whole(uint64_t kernel, double peer_ns)
         all[i].move_ns = all[i].peer_ns = 0;
 }
 
+static unsigned cut_count(struct tsl_parts *parts)
+{
+    assert_true(ask(KERNEL, LARGE, parts));
+    return tsl_placer_count(placer, parts->of);
+}
+
 static void test_others_pay(void **state)
 {
     struct tsl_parts parts;
@@ -937,6 +943,38 @@ static void test_others_pay(void **state)
     for (unsigned i = 0; i < paused; i++)
         assert_whole(KERNEL, LARGE);
     assert_cut(KERNEL, &parts);
+}
+
+/* Four parts cost more than they gain: two are tried before launches run whole, and four again when two have gained. */
+static void test_fewer_parts(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n = 0;
+
+    (void)state;
+    begin_alike(4);
+    for (unsigned i = 0; i < 4; i++)
+        learn(i, KERNEL, 1e6);
+    assert_int_equal(cut_count(&parts), 4);
+    for (; n < 1000 && cut_count(&parts) == 4; n++) {
+        assert_true(pays(KERNEL, LARGE, &parts));
+        place_whole(KERNEL + 1, 2e6);
+    }
+    assert_in_range(n, 5, 50);
+    assert_int_equal(placer->paused, 0);
+    assert_int_equal(cut_count(&parts), 2);
+    assert_true(parts.of[0] > 0);
+    for (n = 0; n < 1000 && cut_count(&parts) == 2; n++)
+        assert_true(pays(KERNEL, LARGE, &parts));
+    assert_in_range(n, 500, 520);
+    assert_int_equal(cut_count(&parts), 4);
+    for (n = 0; n < 100 && cut_count(&parts) == 4; n++) {
+        assert_true(pays(KERNEL, LARGE, &parts));
+        place_whole(KERNEL + 1, 2e6);
+    }
+    for (n = 0; n < 1000 && cut_count(&parts) == 2; n++)
+        assert_true(pays(KERNEL, LARGE, &parts));
+    assert_int_equal(n, 1000); /* It takes longer now. */
 }
 
 /* Moves that were made in hope are needed again and again: hope doesn't last. */
@@ -1104,6 +1142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_others_pay, end),
+        cmocka_unit_test_teardown(test_fewer_parts, end),
         cmocka_unit_test_teardown(test_way_back, end),
         cmocka_unit_test_teardown(test_way_back_small, end),
         cmocka_unit_test_teardown(test_unknown_ahead, end),
