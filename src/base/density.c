@@ -44,16 +44,18 @@ static void make_even(struct tsl_density *density)
     density->uneven = true;
 }
 
-void tsl_density_learn(struct tsl_density *density, double from, double to, double work)
+void tsl_density_learn(struct tsl_density *density, double from, double to, double work, double belief)
 {
     double sum = 0;
 
     if (!density->uneven)
         make_even(density);
-    double times = sqrt(work / fmax(tsl_density_work(density, from, to), LEAST / TSL_DENSITY_PIECES));
+    double known = fmax(tsl_density_work(density, from, to), LEAST / TSL_DENSITY_PIECES);
+    double times = pow(work / known, belief);
+    double others = known < 1 - LEAST ? fmax(1 - known * times, LEAST) / (1 - known) : 1;
     for (unsigned i = 0; i < TSL_DENSITY_PIECES; i++) {
         double part = covered(i, from * TSL_DENSITY_PIECES, to * TSL_DENSITY_PIECES);
-        double piece = (double)density->piece[i] * (1 + part * (times - 1));
+        double piece = (double)density->piece[i] * (part * times + (1 - part) * others);
         density->piece[i] = (float)fmax(piece, LEAST / TSL_DENSITY_PIECES);
         sum += (double)density->piece[i];
     }

@@ -20,8 +20,8 @@ struct tsl_density {
 double tsl_density_work(const struct tsl_density *density, double from, double to);
 /* Where so much of the work, 0 to 1, lies before it. */
 double tsl_density_at(const struct tsl_density *density, double work);
-/* Between these positions lay so much of the work. The rest is left in proportion. No more than about half of what is
- * lacking is believed. work > 0, from < to. */
-void tsl_density_learn(struct tsl_density *density, double from, double to, double work);
+/* Between these positions lay so much of the work. The rest is left in proportion. belief: about how much is believed
+ * of what is lacking, 1 is all. work > 0, from < to. */
+void tsl_density_learn(struct tsl_density *density, double from, double to, double work, double belief);
 
 #endif

@@ -130,6 +130,7 @@ struct tsl_fake_traits {
     tsl_fake_body_fn *touch;
     uint64_t item_ns;  /* 0: the member's */
     cl_uint cost_arg;  /* n > 0: argument n - 1 is a value, a uint32_t, times which it takes as long */
+    bool ramp;         /* the items of dimension 0 take from none to twice as long, one after the other */
     bool atomics;      /* touches memory by atomics only: two such kernels don't race */
     bool races;        /* items read what other items write: windows with the same arguments don't race by that */
     bool whole_launch; /* facts: asks for group ids and the like, so it runs in no windows */

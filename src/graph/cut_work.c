@@ -9,9 +9,13 @@
 
 #define UNEVEN      0.12 /* shares that took more or less than that part beside what was expected ... */
 #define UNEVEN_NS   5e4  /* ... and by so much: less is chance */
+#define LONGER      1.25
+#define BELIEF      0.5  /* in what short launches say (base/density.h) */
 #define SURE_UNEVEN 2    /* launches, one after another, of which the same share differs most, and as much */
-#define TOO_DEAR    4    /* launches, one after another, whose moves cost more than their borders gain */
-#define EVEN_FOR    256  /* launches */
+#define GROSS       0.08 /* by which shares that take so long don't differ by chance */
+#define GROSS_NS    1e7
+#define TOO_DEAR    4   /* launches, one after another, whose moves cost more than their borders gain */
+#define EVEN_FOR    256 /* launches */
 
 void tsl_cut_work_place(const struct tsl_cut_memo *memo, unsigned n, double *part)
 {
@@ -70,20 +74,53 @@ void tsl_cut_work_moved(struct tsl_cut_memo *memo, double gain, double run_ns, d
 
 /* ---- What shares' times say -------------------------------------------------------------------------------------- */
 
-/* The share's work by its time and by its member's speed; 0: that isn't known. */
-static double done(const struct tsl_share *share)
-{
-    double ran_ns = (double)(share->ran_to_ns - share->ran_from_ns), expected_ns = share->placement.run_ns;
-
-    return share->placement.known && expected_ns > 0 ? ran_ns * (double)share->work / expected_ns : 0;
-}
-
 /* The shares that say something: rims are small. */
 struct looked_at {
     unsigned n;  /* the first so many */
     double done; /* their work by their times */
     double part; /* how much of the launch they were thought to be */
+    double speed[TSL_MAX_MEMBERS];
 };
+
+static double ran_ns(const struct tsl_share *share)
+{
+    return (double)(share->ran_to_ns - share->ran_from_ns);
+}
+
+/* How fast members are at the kernel: by what was expected of all shares of those that are alike. What is expected of a
+ * single one may come from a launch that lay just so, and be uneven itself. False: it isn't known. */
+static bool find_speeds(struct tsl_command *c, struct looked_at *of)
+{
+    struct tsl_placer *placer = c->graph->placer;
+
+    for (unsigned s = 0; s < of->n; s++) {
+        unsigned member = tsl_command_share(c, s)->placement.member;
+        double work = 0, expected_ns = 0;
+        for (unsigned k = 0; k < of->n; k++) {
+            const struct tsl_share *other = tsl_command_share(c, k);
+            if (!tsl_placer_alike(placer, member, other->placement.member))
+                continue;
+            if (!other->placement.known || other->placement.run_ns <= 0)
+                return false;
+            work += (double)other->work;
+            expected_ns += other->placement.run_ns;
+        }
+        of->speed[member] = work / expected_ns;
+    }
+    return true;
+}
+
+/* The share's work by its time and by its member's speed. */
+static double done(const struct looked_at *of, const struct tsl_share *share)
+{
+    return ran_ns(share) * of->speed[share->placement.member];
+}
+
+/* Of two that differ as much, as one of two shares has what the other lacks, it is the longer one. */
+static double weight(double by)
+{
+    return by > 0 ? LONGER * by : -by;
+}
 
 /* Of all shares the one that differs most from what was thought: by how much of that. */
 static struct tsl_odd_share find_odd(struct tsl_command *c, const struct tsl_cut_memo *memo, const struct looked_at *of)
@@ -93,8 +130,8 @@ static struct tsl_odd_share find_odd(struct tsl_command *c, const struct tsl_cut
     for (unsigned s = 0; s < of->n; s++) {
         const struct tsl_share *share = tsl_command_share(c, s);
         double thought = tsl_cut_work_of(memo, &share->window, memo->work_dimension) / of->part;
-        double by = done(share) / of->done / fmax(thought, 1e-9) - 1;
-        if (fabs(by) * (double)(share->ran_to_ns - share->ran_from_ns) >= UNEVEN_NS && fabs(by) > fabs(odd.by))
+        double by = done(of, share) / of->done / fmax(thought, 1e-9) - 1;
+        if (fabs(by) * ran_ns(share) >= UNEVEN_NS && weight(by) > weight(odd.by))
             odd = (struct tsl_odd_share){s, by};
     }
     return odd;
@@ -111,7 +148,14 @@ static bool is_odd_again(struct tsl_cut_memo *memo, struct tsl_odd_share odd)
     return memo->n_uneven >= SURE_UNEVEN;
 }
 
-static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, const struct looked_at *of)
+static bool is_gross(struct tsl_command *c, struct tsl_odd_share odd)
+{
+    const struct tsl_share *share = tsl_command_share(c, odd.share);
+
+    return fabs(odd.by) > GROSS && ran_ns(share) >= GROSS_NS;
+}
+
+static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, const struct looked_at *of, double belief)
 {
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: its shares had other work than was thought", c->kernel->name);
     for (unsigned s = 0; s < of->n; s++) {
@@ -119,7 +163,7 @@ static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, const struct
         double from, to;
         positions(&share->window, memo->work_dimension, &from, &to);
         if (from < to)
-            tsl_density_learn(&memo->work, from, to, done(share) / of->done * of->part);
+            tsl_density_learn(&memo->work, from, to, done(of, share) / of->done * of->part, belief);
     }
 }
 
@@ -136,14 +180,17 @@ void tsl_cut_work_learn(struct tsl_command *c)
         memo->work.uneven = false;
         memo->work_dimension = memo->dimension;
     }
+    if (!find_speeds(c, &of))
+        return;
     for (unsigned s = 0; s < of.n; s++) {
         const struct tsl_share *share = tsl_command_share(c, s);
-        double work = done(share);
-        if (work <= 0)
-            return;
-        of.done += work;
+        of.done += done(&of, share);
         of.part += tsl_cut_work_of(memo, &share->window, memo->work_dimension);
     }
-    if (of.part > 0 && is_odd_again(memo, find_odd(c, memo, &of)))
-        learn(c, memo, &of);
+    if (of.part <= 0 || of.done <= 0)
+        return;
+    struct tsl_odd_share odd = find_odd(c, memo, &of);
+    bool again = is_odd_again(memo, odd), gross = is_gross(c, odd);
+    if (again || gross)
+        learn(c, memo, &of, gross ? 1 : BELIEF);
 }

@@ -46,6 +46,7 @@
 #define MOST_SKIPPED  31
 #define PLAN_DIVIDED  2    /* times as long as for others is what the host does for a launch that is divided */
 #define DIVIDED_NS    1e5  /* the longest part, at least, of which the moves are hidden */
+#define TIMED_NS      1e7  /* parts that take so long are all timed */
 #define MARGIN        1.05 /* so many times as fast a cut launch must seem to be at least */
 
 /* ---- Is it worth asking? ----------------------------------------------------------------------------------------- */
@@ -228,7 +229,7 @@ void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct
         placer->follows = placer->times;
         placer->times = false;
     }
-    if (!placer->follows) {
+    if (!placer->follows && placement->run_ns < TIMED_NS) {
         placer->times |= placement->timed;
         return;
     }

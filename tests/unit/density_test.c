@@ -36,7 +36,7 @@ static void test_inverse(void **state)
         struct tsl_density density = {0};
         for (unsigned k = 0; k < 5; k++) {
             double from = uniform() * 0.9, to = from + 0.05 + uniform() * (0.95 - from);
-            tsl_density_learn(&density, from, fmin(to, 1), uniform() + 1e-6);
+            tsl_density_learn(&density, from, fmin(to, 1), uniform() + 1e-6, 0.5);
         }
         double work = uniform(), at = tsl_density_at(&density, work);
         assert_true(at >= 0 && at <= 1);
@@ -70,7 +70,7 @@ static double flat(double at)
 }
 
 /* How many times the ideal the longest share is, after some launches that several of the later ones didn't wait for. */
-static double longest_after(line *before, unsigned n, unsigned n_launches)
+static double longest_after(line *before, unsigned n, unsigned n_launches, double belief)
 {
     struct tsl_density density = {0};
     double longest = 0;
@@ -86,7 +86,8 @@ static double longest_after(line *before, unsigned n, unsigned n_launches)
             for (unsigned s = 0; s < n; s++)
                 if (ends[s + 1] > ends[s])
                     tsl_density_learn(&density, ends[s], ends[s + 1],
-                                      fmax(before(ends[s + 1]) - before(ends[s]), 1e-9) / (before(1) - before(0)));
+                                      fmax(before(ends[s + 1]) - before(ends[s]), 1e-9) / (before(1) - before(0)),
+                                      belief);
     }
     return longest;
 }
@@ -97,10 +98,13 @@ static void test_learned(void **state)
 
     (void)state;
     for (unsigned l = 0; l < 4; l++)
-        for (unsigned n = 2; n <= MOST_SHARES; n++)
-            assert_true(longest_after(lines[l], n, 20) < 1.12);
-    assert_true(longest_after(triangle, 4, 1) > 1.7);
-    assert_true(longest_after(triangle, 4, 6) < 1.1);
+        for (unsigned n = 2; n <= MOST_SHARES; n++) {
+            assert_true(longest_after(lines[l], n, 20, 0.5) < 1.12);
+            assert_true(longest_after(lines[l], n, 20, 1) < 1.12);
+        }
+    assert_true(longest_after(triangle, 4, 1, 0.5) > 1.7);
+    assert_true(longest_after(triangle, 4, 6, 0.5) < 1.1);
+    assert_true(longest_after(triangle, 4, 3, 1) < 1.1);
 }
 
 int main(void)

@@ -123,14 +123,22 @@ static struct choices collect_all(void)
 
 /* ---- An operation begins and ends ---- */
 
+/* Where the middle of the window lies along dimension 0, twice: 0 to 2. */
+static double ramp_of(const struct tsl_window *window)
+{
+    double items = (double)window->local_size[0];
+
+    return (double)(2 * window->group_begin[0] + window->group_count[0]) * items / (double)window->global_size[0];
+}
+
 static double cost_of(const struct fake_op *op)
 {
-    cl_uint arg = op->launch.kernel->body->traits.cost_arg;
+    const struct tsl_fake_traits *traits = &op->launch.kernel->body->traits;
     uint32_t times = 1;
 
-    if (arg)
-        memcpy(&times, op->launch.args[arg - 1].bound.value, sizeof times);
-    return times;
+    if (traits->cost_arg)
+        memcpy(&times, op->launch.args[traits->cost_arg - 1].bound.value, sizeof times);
+    return times * (traits->ramp ? ramp_of(&op->launch.window) : 1);
 }
 
 static uint64_t bandwidth(const struct fake_op *op)

@@ -1,0 +1,100 @@
+/* Launches whose work lies unevenly: borders go where the shares' times say that it lies. In virtual time. */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_MODEL=off */
+#include "base/clock.h"
+#include "footprint_bed.h"
+#include "test.h"
+#include "timed.h"
+
+#define ITEMS (1u << 21)
+#define GROUP 64u
+
+static struct timed t;
+static struct tsl_buffer *buffer;
+static struct tsl_kernel *kernel;
+
+static void no_body(const struct tsl_fake_run *run)
+{
+    (void)run;
+}
+
+static void begin(unsigned n, uint64_t item_ns)
+{
+    static const enum tsl_fact_kind one[] = {TSL_FACT_GLOBAL};
+    static const unsigned access[] = {TSL_MAY_WRITE};
+    static struct bed bed;
+    struct tsl_fake_member members[4];
+
+    bed_begin(&bed, 1);
+    bed_access(&bed, 0, TSL_ACCESS_WRITE, 1, bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 0));
+    tsl_fake_kernel("ramp", no_body, 1, one, access);
+    tsl_fake_kernel_traits("ramp", &(struct tsl_fake_traits){.footprint = &bed.footprint, .ramp = true});
+    for (unsigned i = 0; i < n; i++)
+        members[i] = (struct tsl_fake_member){.name = "fake", .item_ns = item_ns, .gates = true};
+    timed_begin(&t, members, n, "kernel ramp a\n", 0);
+    buffer = timed_buffer(&t, ITEMS);
+    assert_int_equal(tsl_kernel_create(t.program, "ramp", &kernel), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    tsl_object_release(&kernel->object);
+    tsl_object_release(&buffer->object);
+    timed_end(&t);
+    return 0;
+}
+
+static double launch_ns(void)
+{
+    struct tsl_window window = {
+        .work_dim = 1, .global_size = {ITEMS, 1, 1}, .local_size = {GROUP, 1, 1}, .whole = true};
+    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL};
+    uint64_t before = tsl_clock_ns();
+
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
+    return (double)(timed_finish(&t) - before);
+}
+
+/* After so many launches the time is near to the best one. */
+static void comes_near(unsigned n, uint64_t item_ns, unsigned n_launches)
+{
+    double ideal_ns = (double)ITEMS * (double)item_ns / n, ns = 0;
+
+    begin(n, item_ns);
+    for (unsigned i = 0; i < n_launches; i++)
+        ns = launch_ns();
+    print_message("%u members: %.3f of the ideal time at launch %u\n", n, ns / ideal_ns, n_launches);
+    assert_true(ns < 1.12 * ideal_ns);
+}
+
+/* One launch tells what is no chance. Equal halves would take 1.5 times as long. */
+static void test_long_launches(void **state)
+{
+    (void)state;
+    comes_near(2, 100, 4);
+}
+
+static void test_four(void **state)
+{
+    (void)state;
+    comes_near(4, 100, 6);
+}
+
+/* Of launches of 2 ms several have to say so. */
+static void test_short_launches(void **state)
+{
+    (void)state;
+    comes_near(2, 1, 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_long_launches, end),
+        cmocka_unit_test_teardown(test_four, end),
+        cmocka_unit_test_teardown(test_short_launches, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
