@@ -86,6 +86,7 @@ bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, un
             part[n] = parts->of[i] / parts->n_windows;
             members[n++] = i;
         }
+    tsl_cut_work_recall(cut->command, cut->ask->size);
     tsl_cut_work_place(tsl_cut_work_memo(cut), n, part);
     const struct tsl_borders borders = {tsl_cut_groups(&cut->window, cut->dimension), n, part};
     if (!tsl_borders_place(&borders, attempt, ends))

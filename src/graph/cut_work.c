@@ -17,6 +17,16 @@
 #define TOO_DEAR    4   /* launches, one after another, whose moves cost more than their borders gain */
 #define EVEN_FOR    256 /* launches */
 
+void tsl_cut_work_recall(struct tsl_command *c, uint64_t n_items)
+{
+    struct tsl_cut_memo *memo = &c->kernel->cut;
+
+    if (memo->recalled)
+        return;
+    memo->recalled = true;
+    tsl_placer_density(c->graph->placer, c->kernel->place_key, n_items, &memo->work_dimension, &memo->work);
+}
+
 void tsl_cut_work_place(const struct tsl_cut_memo *memo, unsigned n, double *part)
 {
     double work = 0, at = 0;
@@ -157,6 +167,8 @@ static bool is_gross(struct tsl_command *c, struct tsl_odd_share odd)
 
 static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, const struct looked_at *of, double belief)
 {
+    uint64_t n_items = 1;
+
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: its shares had other work than was thought", c->kernel->name);
     for (unsigned s = 0; s < of->n; s++) {
         const struct tsl_share *share = tsl_command_share(c, s);
@@ -165,6 +177,9 @@ static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, const struct
         if (from < to)
             tsl_density_learn(&memo->work, from, to, done(of, share) / of->done * of->part, belief);
     }
+    for (unsigned d = 0; d < 3; d++)
+        n_items *= memo->global_size[d];
+    tsl_placer_set_density(c->graph->placer, c->kernel->place_key, n_items, memo->work_dimension, &memo->work);
 }
 
 void tsl_cut_work_learn(struct tsl_command *c)

@@ -14,6 +14,8 @@
 struct tsl_command;
 struct tsl_cut_memo;
 
+/* What was learned of the kernel's launches of so many work-items before, if nothing was with this kernel object. */
+void tsl_cut_work_recall(struct tsl_command *command, uint64_t n_items);
 /* Parts of the work, one behind another, become parts of the launch's groups. */
 void tsl_cut_work_place(const struct tsl_cut_memo *memo, unsigned n, double *part);
 /* How much of the launch's work the window's groups are, from its place along the dimension. 0 to 1. */

@@ -71,6 +71,13 @@ struct tsl_model *tsl_model_ref(struct tsl_model *model)
     return model;
 }
 
+void tsl_model_free_run(struct tsl_model_run *run)
+{
+    if (run)
+        free(run->density);
+    free(run);
+}
+
 static void destroy(struct tsl_model *model)
 {
     struct tsl_model_run *run, *next;
@@ -78,7 +85,7 @@ static void destroy(struct tsl_model *model)
     HASH_ITER(hh, model->runs, run, next)
     {
         HASH_DEL(model->runs, run);
-        free(run);
+        tsl_model_free_run(run);
     }
     for (unsigned i = 0; i < model->n_pairs; i++)
         free(model->pairs[i]);
@@ -137,7 +144,7 @@ static void drop_oldest_locked(struct tsl_model *model)
         if (run->used < oldest->used)
             oldest = run;
     HASH_DEL(model->runs, oldest);
-    free(oldest);
+    tsl_model_free_run(oldest);
     model->n_changes++;
 }
 
@@ -160,6 +167,45 @@ struct tsl_model_run *tsl_model_make_locked(struct tsl_model *model, uint64_t ke
         free(run);
     model->n_changes++;
     return added;
+}
+
+void tsl_model_lay_locked(struct tsl_model_run *run, unsigned dimension, const struct tsl_density *work)
+{
+    if (!run->density)
+        run->density = malloc(sizeof *run->density);
+    if (run->density)
+        *run->density = (struct tsl_model_density){dimension, *work};
+}
+
+void tsl_model_set_density(struct tsl_model *model, uint64_t kernel, uint64_t size, unsigned dimension,
+                           const struct tsl_density *work)
+{
+    struct tsl_model_run *run;
+
+    pthread_mutex_lock(&model->lock);
+    run = tsl_model_make_locked(model, kernel, class_of(size));
+    if (run && work->uneven) {
+        tsl_model_lay_locked(run, dimension, work);
+        model->n_new++;
+    }
+    pthread_mutex_unlock(&model->lock);
+}
+
+bool tsl_model_density(struct tsl_model *model, uint64_t kernel, uint64_t size, unsigned *dimension,
+                       struct tsl_density *work)
+{
+    const struct tsl_model_run *run;
+    bool known;
+
+    pthread_mutex_lock(&model->lock);
+    run = tsl_model_find_locked(model, kernel, class_of(size));
+    known = run && run->density;
+    if (known) {
+        *dimension = run->density->dimension;
+        *work = run->density->work;
+    }
+    pthread_mutex_unlock(&model->lock);
+    return known;
 }
 
 static struct tsl_slowness *slowness_of(struct tsl_model_run *run, uint64_t kind)

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tsl_density;
 struct tsl_model;
 
 /* The kind of the host's memory. */
@@ -67,6 +68,13 @@ void tsl_model_spent(struct tsl_model *model, uint64_t kernel, double ns);
 /* How much longer they will take together in this process, if it does as much as the last one that ran the kernel; 0:
  * nothing is known. */
 double tsl_model_ahead_ns(struct tsl_model *model, uint64_t kernel);
+
+/* The work of the kernel's launches of that size lies so along that dimension, 0 to 2 (base/density.h). */
+void tsl_model_set_density(struct tsl_model *model, uint64_t kernel, uint64_t size, unsigned dimension,
+                           const struct tsl_density *work);
+/* False: it isn't known to lie unevenly. */
+bool tsl_model_density(struct tsl_model *model, uint64_t kernel, uint64_t size, unsigned *dimension,
+                       struct tsl_density *work);
 
 /* How many times longer kernels take on `b` than on `a`, as a rule; 0: no kernel was seen on both. */
 double tsl_model_ratio(struct tsl_model *model, uint64_t a, uint64_t b);

@@ -15,12 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_NAME "models-2"
-#define MAGIC     0x4d4c5354u /* "TSLM" */
-#define VERSION   2u
-#define MAX_SIZE  (4u << 20)
-#define FIRST_NS  UINT64_C(500000000)   /* from the first new sample to the first writing ... */
-#define LATER_NS  UINT64_C(10000000000) /* ... and twice as long each time, up to this */
+#define FILE_NAME    "models-3"
+#define MAGIC        0x4d4c5354u /* "TSLM" */
+#define VERSION      3u
+#define MAX_SIZE     (4u << 20)
+#define NO_DIMENSION 255u
+#define FIRST_NS     UINT64_C(500000000)   /* from the first new sample to the first writing ... */
+#define LATER_NS     UINT64_C(10000000000) /* ... and twice as long each time, up to this */
 
 /* ---- The form ------------------------------------------------------------------------------------------------------
  * u32 magic, u32 version, u64 sum of all that follows; then the runs, pairs and ratios, each list with its length
@@ -74,6 +75,14 @@ static uint64_t past_of(const struct tsl_model_run *run)
     return run->spent_ns > run->past_ns / 2 ? run->spent_ns : run->past_ns / 2;
 }
 
+/* A dimension, and as many floats as there are pieces; or NO_DIMENSION alone. */
+static void put_density(struct tsl_writer *w, const struct tsl_model_density *density)
+{
+    tsl_write_u8(w, density ? (uint8_t)density->dimension : NO_DIMENSION);
+    for (unsigned i = 0; density && i < TSL_DENSITY_PIECES; i++)
+        put_float(w, (double)density->work.piece[i]);
+}
+
 static void put_run(struct tsl_writer *w, const struct tsl_model_run *run)
 {
     tsl_write_u64(w, run->key.kernel);
@@ -90,6 +99,25 @@ static void put_run(struct tsl_writer *w, const struct tsl_model_run *run)
         put_samples(w, &slowness->first);
         put_float(w, slowness->n > TSL_MODEL_FIRST ? slowness->later : 1);
     }
+    put_density(w, run->density);
+}
+
+static void get_density(struct tsl_reader *r, struct tsl_model_run *run)
+{
+    struct tsl_density work = {.uneven = true};
+    unsigned dimension = tsl_read_u8(r);
+    double sum = 0;
+
+    if (dimension == NO_DIMENSION || dimension > 2) {
+        r->failed |= dimension != NO_DIMENSION;
+        return;
+    }
+    for (unsigned i = 0; i < TSL_DENSITY_PIECES; i++)
+        sum += (double)(work.piece[i] = (float)fmin(get_float(r), 1));
+    if (fabs(sum - 1) > 1e-3)
+        r->failed = true;
+    if (!r->failed)
+        tsl_model_lay_locked(run, dimension, &work);
 }
 
 static bool get_run(struct tsl_reader *r, struct tsl_model_run *run)
@@ -112,6 +140,7 @@ static bool get_run(struct tsl_reader *r, struct tsl_model_run *run)
         if ((slowness->n > 0) != (slowness->first.n > 0))
             return false;
     }
+    get_density(r, run);
     /* Where there are kinds, the first one's times are the work. */
     return !r->failed && (run->n_kinds == 0 || (run->work.n > 0 && run->kinds[0].n > 0));
 }
@@ -150,6 +179,8 @@ static void take_run_locked(struct tsl_model *model, const struct tsl_model_run 
     run->work = read->work;
     run->n_kinds = read->n_kinds;
     memcpy(run->kinds, read->kinds, sizeof run->kinds);
+    if (read->density)
+        tsl_model_lay_locked(run, read->density->dimension, &read->density->work);
 }
 
 static void get_pair_locked(struct tsl_reader *r, struct tsl_model *model)
@@ -178,14 +209,18 @@ static void get_ratio_locked(struct tsl_reader *r, struct tsl_model *model)
 /* The sum is right, so what is wrong is of another version of ours: what was read until then is as good as any. */
 static bool get_model_locked(struct tsl_reader *r, struct tsl_model *model)
 {
-    uint32_t n = tsl_read_count(r, 26);
+    uint32_t n = tsl_read_count(r, 27);
 
     for (uint32_t i = 0; i < n && !r->failed; i++) {
         struct tsl_model_run run = {0};
 
-        if (!get_run(r, &run))
+        bool good = get_run(r, &run);
+
+        if (good)
+            take_run_locked(model, &run);
+        free(run.density);
+        if (!good)
             return false;
-        take_run_locked(model, &run);
     }
     n = tsl_read_count(r, 16);
     for (uint32_t i = 0; i < n && !r->failed; i++)

@@ -1,5 +1,5 @@
 /*
- * Models on disk: one file, "models-2", in the cache folder, shared by the user's processes. Versioned by its name and
+ * Models on disk: one file, "models-3", in the cache folder, shared by the user's processes. Versioned by its name and
  * first bytes; written aside and renamed into place; safe to delete or to damage at any time, and then learned anew.
  */
 #ifndef TSL_PLACE_MODEL_FILE_H

@@ -2,6 +2,7 @@
 #ifndef TSL_PLACE_MODEL_INSIDE_H
 #define TSL_PLACE_MODEL_INSIDE_H
 
+#include "base/density.h"
 #include "place/model.h"
 
 #include <pthread.h>
@@ -28,6 +29,11 @@ struct tsl_slowness {
     unsigned n, n_tries;
 };
 
+struct tsl_model_density {
+    unsigned dimension;
+    struct tsl_density work;
+};
+
 /*
  * What a work-item takes is the kernel's work, which may change from launch to launch, times the kind's slowness, which
  * doesn't. The last samples of all kinds tell the work, so that no kind's are out of date; all samples of a kind tell
@@ -38,7 +44,8 @@ struct tsl_model_run {
     struct tsl_samples work; /* nanoseconds per work-item */
     unsigned n_kinds;
     struct tsl_slowness kinds[TSL_MODEL_KINDS];
-    uint64_t used; /* tick of the last use */
+    struct tsl_model_density *density; /* where the work lies, owned; NULL: evenly, as far as is known */
+    uint64_t used;                     /* tick of the last use */
     /* What all launches of the kernel took together, of size class TSL_MODEL_ANY alone. */
     uint64_t past_ns;  /* in processes before this one */
     uint64_t spent_ns; /* in this one */
@@ -84,6 +91,10 @@ struct tsl_model {
 /* Without making: NULL. */
 struct tsl_model_run *tsl_model_find_locked(struct tsl_model *model, uint64_t kernel, uint64_t class);
 struct tsl_model_run *tsl_model_make_locked(struct tsl_model *model, uint64_t kernel, uint64_t class);
+/* What isn't needed any more; NULL allowed. */
+void tsl_model_free_run(struct tsl_model_run *run);
+/* Copies it. Without memory it isn't kept. */
+void tsl_model_lay_locked(struct tsl_model_run *run, unsigned dimension, const struct tsl_density *work);
 struct tsl_model_pair *tsl_model_pair_locked(struct tsl_model *model, uint64_t from, uint64_t to, bool make);
 struct tsl_model_ratio *tsl_model_ratio_locked(struct tsl_model *model, uint64_t a, uint64_t b, bool make);
 

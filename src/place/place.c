@@ -151,6 +151,19 @@ double tsl_placer_program_ahead_ns(const struct tsl_placer *placer)
     return tsl_placer_ahead_ns(placer, placer->program);
 }
 
+void tsl_placer_set_density(struct tsl_placer *placer, uint64_t kernel, uint64_t size, unsigned dimension,
+                            const struct tsl_density *work)
+{
+    if (placer->model)
+        tsl_model_set_density(placer->model, kernel, size, dimension, work);
+}
+
+bool tsl_placer_density(const struct tsl_placer *placer, uint64_t kernel, uint64_t size, unsigned *dimension,
+                        struct tsl_density *work)
+{
+    return placer->model && tsl_model_density(placer->model, kernel, size, dimension, work);
+}
+
 /* Each kind has a key of its own: kinds aren't compared by how long they take to open. */
 static uint64_t opening_key(const struct tsl_placer *placer, unsigned member)
 {

@@ -15,6 +15,7 @@
 /* Shorter launches are neither cut nor worth another member. */
 #define TSL_COUNTS_FROM_NS 5e4
 
+struct tsl_density;
 struct tsl_model;
 struct tsl_placer;
 struct tsl_settings;
@@ -92,6 +93,13 @@ bool tsl_placer_learns(const struct tsl_placer *placer);
 double tsl_placer_ahead_ns(const struct tsl_placer *placer, uint64_t kernel);
 /* The same of all launches of this process' program. */
 double tsl_placer_program_ahead_ns(const struct tsl_placer *placer);
+
+/* The work of the kernel's launches of that size lies so along that dimension. */
+void tsl_placer_set_density(struct tsl_placer *placer, uint64_t kernel, uint64_t size, unsigned dimension,
+                            const struct tsl_density *work);
+/* False: it isn't known to lie unevenly. */
+bool tsl_placer_density(const struct tsl_placer *placer, uint64_t kernel, uint64_t size, unsigned *dimension,
+                        struct tsl_density *work);
 
 /* How long it takes to make such a member ready beside others that are; 0: not known. */
 double tsl_placer_opening_ns(const struct tsl_placer *placer, unsigned member);

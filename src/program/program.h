@@ -251,6 +251,7 @@ struct tsl_cut_memo {
     struct tsl_cut_kept *kept;   /* how it was cut last (graph/cut.c); heap, owned; NULL: nothing is kept */
     struct tsl_density work;     /* where along a dimension the work lies (graph/cut_work.h) ... */
     unsigned work_dimension;     /* ... namely along this one */
+    bool recalled;               /* other kernel objects and earlier runs were asked about it */
     struct tsl_odd_share odd;    /* of the last cut launch ... */
     unsigned n_uneven;           /* ... and so many in a row differed so */
     unsigned n_dear, even_for;   /* launches in a row whose borders cost more than they gain; so many more take

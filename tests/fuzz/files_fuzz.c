@@ -250,7 +250,7 @@ static char folder[64];
 static void remove_folder(void)
 {
     char path[96];
-    snprintf(path, sizeof(path), "%s/models-2", folder);
+    snprintf(path, sizeof(path), "%s/models-3", folder);
     unlink(path);
     rmdir(folder);
 }
@@ -266,7 +266,7 @@ static void make_folder(void)
 static void write_model(const struct tsl_writer *writer)
 {
     char path[96];
-    snprintf(path, sizeof(path), "%s/models-2", folder);
+    snprintf(path, sizeof(path), "%s/models-3", folder);
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     check(file >= 0 && write(file, writer->data, writer->size) == (ssize_t)writer->size, "no file for a model");
     close(file);

@@ -1,5 +1,6 @@
 /* Models on disk: what was learned is there in the next process; a file that is damaged, strange or not to be trusted
  * is as none; two processes' knowledge comes together. */
+#include "base/density.h"
 #include "place/model_file.h"
 #include "test.h"
 
@@ -18,7 +19,7 @@ static int make_folder(void **state)
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/tesela-models-%d-XXXXXX", (int)getpid());
     assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/models-2", folder);
+    snprintf(file, sizeof file, "%s/models-3", folder);
     return 0;
 }
 
@@ -33,7 +34,10 @@ static int remove_folder(void **state)
 static struct tsl_model *learned(uint64_t kernel)
 {
     struct tsl_model *model = tsl_model_create();
+    struct tsl_density work = {0};
 
+    tsl_density_learn(&work, 0, 0.5, 0.25, 1);
+    tsl_model_set_density(model, kernel, 1024, 1, &work);
     for (unsigned i = 0; i < 9; i++) {
         tsl_model_ran(model, 5, kernel, 1024, 1e6);
         tsl_model_ran(model, 6, kernel, 1024, 4e6);
@@ -43,10 +47,20 @@ static struct tsl_model *learned(uint64_t kernel)
     return model;
 }
 
+static void assert_knows_density(struct tsl_model *model, uint64_t kernel)
+{
+    struct tsl_density work;
+    unsigned dimension;
+
+    assert_false(tsl_model_density(model, kernel, 2048, &dimension, &work));
+    assert_true(tsl_model_density(model, kernel, 1024, &dimension, &work));
+    assert_int_equal(dimension, 1);
+    assert_true(work.uneven && fabs(tsl_density_work(&work, 0, 0.5) - 0.25) < 1e-4);
+}
+
 static void assert_knows(struct tsl_model *model, uint64_t kernel)
 {
     struct tsl_guess guess = tsl_model_run(model, 6, kernel, 1024);
-
     assert_int_equal(guess.n_samples, 9);
     assert_int_equal(guess.n_tries, 1);
     assert_true(guess.ns > 3.9e6 && guess.ns < 4.1e6);
@@ -65,6 +79,7 @@ static void test_comes_back(void **state)
     assert_true(tsl_model_write(model, folder));
     assert_true(tsl_model_read(next, folder));
     assert_knows(next, 1);
+    assert_knows_density(next, 1);
     assert_int_equal(stat(file, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0600);
     tsl_model_ran(next, 6, 1, 1024, 4e6); /* goes on where it was */
@@ -93,6 +108,7 @@ static void test_processes_share(void **state)
     assert_true(tsl_model_read(third, folder));
     assert_knows(third, 1);
     assert_knows(third, 2);
+    assert_knows_density(third, 2);
     tsl_model_unref(ours);
     tsl_model_forget();
     tsl_model_unref(other);
