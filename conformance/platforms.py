@@ -81,7 +81,8 @@ def tesela_environment(build, folder):
     icd = new_folder() / 'icd'
     icd.mkdir()
     (icd / 'tesela.icd').write_text(f'{library}\n')
-    return {'OCL_ICD_VENDORS': folder_of_icds(icd), 'TESELA_VENDORS': str(folder)}
+    # A vendor for processors is what a column is of, not the built-in CPU in its place.
+    return {'OCL_ICD_VENDORS': folder_of_icds(icd), 'TESELA_VENDORS': str(folder), 'TESELA_CPU': 'opencl'}
 
 
 def cpu_column(options):

@@ -14,10 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Another path to the host's processors serves by default: the built-in CPU has not been measured beside all of them
- * yet. */
-#define PREFERENCE 0
-
 /* What /proc/cpuinfo says of the first processor; NULL: nothing. */
 static char *processor_says(const char *key)
 {
@@ -81,7 +77,8 @@ static void find(unsigned number, tsl_found_fn *found, void *arg)
     struct tsl_path path = {.driver = &tsl_cpu_driver,
                             .type = CL_DEVICE_TYPE_CPU,
                             .identity = {.is_host_cpu = true},
-                            .preference = PREFERENCE,
+                            .preference = tsl_settings()->cpu == TSL_CPU_BUILT_IN ? TSL_OWN_FIRST : TSL_OWN_LAST,
+                            .turned_by = "TESELA_CPU=opencl",
                             .priv = (void *)(uintptr_t)number};
     struct cpu_place place;
 

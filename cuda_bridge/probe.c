@@ -14,10 +14,6 @@
 
 #define NVIDIA_VENDOR 0x10deu
 
-/* Above and below every vendor's OpenCL (opencl/quirks.c), so also NVIDIA's. */
-#define PREFERRED     40
-#define NOT_PREFERRED 5
-
 /* ---- Probe ------------------------------------------------------------------------------------------------------- */
 
 static int ask(CUdevice device, CUdevice_attribute attribute)
@@ -95,6 +91,7 @@ static void show(tsl_found_fn *found, void *arg, int ordinal, CUdevice device, i
 {
     struct tsl_path path = {.driver = &tsl_cuda_driver, .type = CL_DEVICE_TYPE_GPU};
     struct tsl_cuda_gpu *gpu = look_at(ordinal, device);
+    bool compiles = tsl_cuda_compiles();
     char name[256] = "", text[32];
     const char *reason;
 
@@ -106,7 +103,8 @@ static void show(tsl_found_fn *found, void *arg, int ordinal, CUdevice device, i
     path.device_name = strdup(name);
     path.driver_version = strdup(text);
     path.exclusive = true;
-    path.preference = tsl_cuda_compiles() && tsl_settings()->nvidia == TSL_NVIDIA_CUDA ? PREFERRED : NOT_PREFERRED;
+    path.preference = compiles && tsl_settings()->nvidia == TSL_NVIDIA_CUDA ? TSL_OWN_FIRST : TSL_OWN_LAST;
+    path.turned_by = compiles ? "TESELA_NVIDIA=opencl" : NULL;
     identify(device, &path.identity);
     reason = why_not(gpu);
     gpu->serves = !reason;

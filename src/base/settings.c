@@ -259,6 +259,7 @@ static const char *const limits_words[] = {"all", "fastest", NULL};
 static const char *const larger_words[] = {"no", "yes", NULL};
 static const char *const device_type_words[] = {"auto", "gpu", "cpu", "accelerator", NULL};
 static const char *const profiling_words[] = {"serial", "overlap", NULL};
+static const char *const cpu_words[] = {"built-in", "opencl", NULL};
 static const char *const nvidia_words[] = {"cuda", "opencl", NULL};
 static const char *const reproducible_words[] = {"no", "yes", NULL};
 static const char *const zero_copy_words[] = {"on", "off", NULL};
@@ -418,6 +419,7 @@ static const struct variable variables[] = {
      "a comma list of members with a size each, such as cpu=512M,cuda:0=20G (K, M, G and T count in steps of 1024)",
      "all of each member's memory"},
     {"TESELA_VENDORS", read_text, show_text, FIELD(vendors), NULL, "a folder of .icd files", TSL_VENDORS_DEFAULT},
+    {"TESELA_CPU", read_word, show_word, FIELD(cpu), cpu_words, "built-in or opencl", "built-in"},
     {"TESELA_NVIDIA", read_word, show_word, FIELD(nvidia), nvidia_words, "cuda or opencl", "cuda"},
     {"TESELA_CUDA_LIBRARY", read_path, show_text, FIELD(cuda_library), NULL, "a library's whole path, beginning with /",
      "libcuda.so.1"},

@@ -153,6 +153,12 @@ enum tsl_nvidia {
     TSL_NVIDIA_OPENCL, /* "opencl" */
 };
 
+/* The driver of the host's processors where another vendor's OpenCL has them, too (TESELA_CPU). */
+enum tsl_cpu {
+    TSL_CPU_BUILT_IN, /* "built-in", the default */
+    TSL_CPU_OPENCL,   /* "opencl" */
+};
+
 /* Bits of tsl_settings.check (TESELA_CHECK). */
 #define TSL_CHECK_ACCESS    1u /* "access": compare what the built-in CPU's kernels touch with their footprints */
 #define TSL_CHECK_COHERENCE 2u /* "coherence": compare copies that count as equal (graph/coherence.h) */
@@ -172,6 +178,7 @@ struct tsl_settings {
     size_t n_memory;
     char *vendors; /* TESELA_VENDORS: folder of .icd files; never NULL, default TSL_VENDORS_DEFAULT */
 
+    enum tsl_cpu cpu;
     enum tsl_nvidia nvidia;
     char *cuda_library; /* TESELA_CUDA_LIBRARY: what to load in place of libcuda.so.1, or NULL; for tests */
 

@@ -32,6 +32,13 @@ struct tsl_identity {
     uint64_t host_id; /* of another machine, on which all the above is meant; 0: this one */
 };
 
+/*
+ * Preferences (struct tsl_path). A driver of ours that reaches a device by itself comes before all vendors' OpenCL,
+ * whose preferences (opencl/quirks.c) lie between these two; a setting puts it behind them.
+ */
+#define TSL_OWN_FIRST 40
+#define TSL_OWN_LAST  0
+
 /* A driver's way to a device. Owned by the registry (members/members.h); strings are the registry's. */
 struct tsl_path {
     const struct tsl_driver *driver;
@@ -43,7 +50,9 @@ struct tsl_path {
     char *driver_version;  /* CL_DRIVER_VERSION */
     cl_device_type type;
     struct tsl_identity identity;
-    int preference; /* of several paths to one device the one with the highest serves by default; 0: nothing known */
+    int preference;        /* of several paths to one device the one with the highest serves by default; see above */
+    const char *turned_by; /* the setting that makes vendors' OpenCL preferred to this path, such as TESELA_CPU=opencl,
+                              set or not; constant, the driver's. NULL: no setting does */
     bool exclusive; /* no other path to the same device may serve beside this one, whatever TESELA_MEMBERS names */
     char *why_not;  /* NULL: usable; else a sentence: why this path can't be used (e.g. 32-bit addresses) */
     void *priv;     /* the driver's own, e.g. cl_device_id */

@@ -127,12 +127,16 @@ static const struct tsl_found *excluded_by(const struct tsl_found *rows, const b
 static void choose_best(struct tsl_found *rows, unsigned n, struct tsl_found *row)
 {
     const struct tsl_found *best = best_for(rows, n, row);
+    const char *setting;
 
-    if (best == row)
+    if (best == row) {
         row->used = true;
-    else
-        leave_out(row, "the same device is used as %s (%s); TESELA_MEMBERS can name both", best->path.id,
-                  best->path.device_name);
+        return;
+    }
+    setting = best->path.turned_by ? best->path.turned_by : row->path.turned_by;
+    leave_out(row, "the same device is used as %s (%s); %s%sTESELA_MEMBERS can name %s", best->path.id,
+              best->path.device_name, setting ? setting : "", setting ? " prefers vendors' OpenCL, " : "",
+              best->path.exclusive || row->path.exclusive ? "this one alone" : "both");
 }
 
 static void choose_named(struct tsl_found *rows, const bool *wanted, unsigned n, struct tsl_found *row)

@@ -1,6 +1,8 @@
 /*
- * Which of the paths found serve: by TESELA_MEMBERS, or, without it, each physical device once by its best path.
- * Pure: looks at nothing but its arguments.
+ * Which of the paths found serve: by TESELA_MEMBERS, or, without it, each physical device once, by the most preferred
+ * of its usable paths. All CPU devices of a host are one device. Drivers of ours come before all vendors' OpenCL,
+ * unless TESELA_CPU or TESELA_NVIDIA turn that round (preferences: driver/member.h). Pure: looks at nothing but its
+ * arguments.
  */
 #ifndef TSL_MEMBERS_CHOOSE_H
 #define TSL_MEMBERS_CHOOSE_H

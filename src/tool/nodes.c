@@ -155,8 +155,9 @@ static void add(struct line *line, const char *word)
 /* Nodes on other hosts begin with an environment of their own. */
 static void add_environment(struct line *line)
 {
-    static const char *const names[] = {"HWLOC_COMPONENTS", "TESELA_NODE_MEMBERS", "TESELA_VENDORS", "TESELA_LOG",
-                                        "TESELA_NVIDIA",    "TESELA_CACHE",        "TESELA_SVM",     "TESELA_GATES"};
+    static const char *const names[] = {"HWLOC_COMPONENTS", "TESELA_NODE_MEMBERS", "TESELA_VENDORS",
+                                        "TESELA_LOG",       "TESELA_CPU",          "TESELA_NVIDIA",
+                                        "TESELA_CACHE",     "TESELA_SVM",          "TESELA_GATES"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (getenv(names[i])) {

@@ -3,6 +3,7 @@
 /* variant: gpu TESELA_VENDORS={build}/vendors-pocl TESELA_DEVICE_TYPE=gpu */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
 /* variant: pocl-oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind */
+/* variant: beside TESELA_VENDORS={build}/vendors */
 /* any: */
 
 #include "device_queries.h"

@@ -6,6 +6,7 @@
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=basic,pthread TESELA_POLICY=round-robin ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0 */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0 */
+/* variant: beside TESELA_VENDORS={build}/vendors ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0 */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind TESELA_MEMBERS=opencl END_SPIN=10 ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0:new_delete_type_mismatch=0 */
 /* timeout: 200 */
 #include "begin.h"

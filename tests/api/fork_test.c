@@ -1,5 +1,6 @@
 /* A forked child: every call that needs a thread or a vendor fails, nothing hangs, and the parent continues. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
+/* variant: beside TESELA_VENDORS={build}/vendors */
 /* any: */
 
 #include "begin.h"

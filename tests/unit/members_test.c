@@ -66,6 +66,42 @@ static void each_device_serves_once_by_its_best_path(void **state)
     forget(rows, 6);
 }
 
+/* Whoever wants vendors' OpenCL for the processors may go on with the GPU by CUDA. What is told names the setting. */
+static void drivers_of_ours_come_before_vendors_unless_a_setting_turns_that(void **state)
+{
+    struct tsl_found rows[] = {row("opencl:0.0", "A", "pthread", 30),
+                               row("opencl:1.0", "B", "gpu", 20),
+                               row("opencl:2.0", "C", "sim", 1),
+                               row("opencl:3.0", "E", "fpga", 20),
+                               row("cuda:0", "D", "same gpu", TSL_OWN_FIRST),
+                               row("cpu", "T", "cores", TSL_OWN_FIRST)};
+    struct tsl_path *cpu = &rows[5].path;
+
+    (void)state;
+    rows[0].path.identity.is_host_cpu = rows[2].path.identity.is_host_cpu = cpu->identity.is_host_cpu = true;
+    rows[1].path.identity = rows[4].path.identity = (struct tsl_identity){.has_pci = true, .pci_bus = 3};
+    rows[4].path.exclusive = true;
+    cpu->turned_by = "CPU=opencl";
+    choose(rows, 6, NULL, NULL);
+    assert_true(rows[5].used && rows[4].used && rows[3].used);
+    assert_false(rows[0].used || rows[1].used || rows[2].used);
+    assert_string_equal(rows[0].why_not, "the same device is used as cpu (cores); CPU=opencl prefers vendors' OpenCL, "
+                                         "TESELA_MEMBERS can name both");
+    assert_string_equal(rows[1].why_not,
+                        "the same device is used as cuda:0 (same gpu); TESELA_MEMBERS can name this one alone");
+    forget(rows, 6);
+    cpu->preference = TSL_OWN_LAST;
+    choose(rows, 6, NULL, NULL);
+    assert_true(rows[0].used && rows[4].used && rows[3].used);
+    assert_false(rows[1].used || rows[2].used || rows[5].used);
+    assert_string_equal(rows[5].why_not,
+                        "the same device is used as opencl:0.0 (pthread); CPU=opencl prefers vendors' OpenCL, "
+                        "TESELA_MEMBERS can name both");
+    assert_string_equal(rows[2].why_not,
+                        "the same device is used as opencl:0.0 (pthread); TESELA_MEMBERS can name both");
+    forget(rows, 6);
+}
+
 /* Also where TESELA_MEMBERS names both: the two must never be active on one GPU. */
 static void paths_that_stand_no_other_serve_alone(void **state)
 {
@@ -413,6 +449,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_device_serves_once_by_its_best_path),
+        cmocka_unit_test(drivers_of_ours_come_before_vendors_unless_a_setting_turns_that),
         cmocka_unit_test(paths_that_stand_no_other_serve_alone),
         cmocka_unit_test(unusable_paths_do_not_stand_in_the_way),
         cmocka_unit_test(bounds_are_found_by_name),

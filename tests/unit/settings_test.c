@@ -174,6 +174,8 @@ static void words_and_files(void **state)
                            "off",
                            "TESELA_GATES",
                            "off",
+                           "TESELA_CPU",
+                           "OpenCL",
                            "TESELA_VENDOR_ROLES",
                            "OFF",
                            "TESELA_LOG",
@@ -184,6 +186,7 @@ static void words_and_files(void **state)
     (void)state;
     tsl_settings_parse(&settings, get, pairs);
     assert_int_equal(settings.gates, TSL_GATES_OFF);
+    assert_int_equal(settings.cpu, TSL_CPU_OPENCL);
     assert_int_equal(settings.vendor_roles, TSL_VENDOR_ROLES_OFF);
     assert_int_equal(settings.device_type, TSL_DEVICE_TYPE_CPU);
     assert_int_equal(settings.limits, TSL_LIMITS_FASTEST);
@@ -232,6 +235,7 @@ static void nonsense(void **state)
         {"TESELA_CHECK", "access,speed"},
         {"TESELA_CACHE", "relative/folder"},
         {"TESELA_LOG", "graph:loud"},
+        {"TESELA_CPU", "pocl"},
         {"TESELA_NVIDIA", "rocm"},
         {"TESELA_CUDA_LIBRARY", "relative.so"},
         {"TESELA_ZERO_COPY", "sometimes"},
@@ -313,7 +317,7 @@ static void each_shows_what_is_in_force(void **state)
     tsl_settings_each(&settings, append, &shown);
     assert_string_equal(
         shown.text, "TESELA_MEMBERS=a,b\nTESELA_MEMORY=a=512M,b=1536K,c=7\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
-                    "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
+                    "TESELA_CPU=built-in\nTESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
                     "TESELA_POLICY=weights=1,2.5\nTESELA_SPLIT=auto\nTESELA_ORDER=async\nTESELA_NODES=\nTESELA_CONFIG="
                     "\nTESELA_BINARIES=\n"
                     "TESELA_VARIANTS=\nTESELA_PROCESSOR=\nTESELA_SPIRV=\nTESELA_TRACE=\n"

@@ -141,7 +141,7 @@ static void info_shows_what_is_left_out(void **state)
     cJSON *info;
 
     (void)state;
-    assert_int_equal(shell(INFO "$T info --json"), 0);
+    assert_int_equal(shell("TESELA_CPU=opencl " INFO "$T info --json"), 0);
     info = cJSON_Parse(said);
     assert_string_equal(text(info, "version"), TESELA_VERSION);
     assert_int_equal(cJSON_GetArraySize(item(info, "members")), 1);
@@ -247,7 +247,7 @@ static void info_tells_of_devices_that_are_too_old(void **state)
 static void info_as_text(void **state)
 {
     (void)state;
-    assert_int_equal(shell(INFO "$T info"), 0);
+    assert_int_equal(shell("TESELA_CPU=opencl " INFO "$T info"), 0);
     says("Tesela " TESELA_VERSION "\n");
     says("  0 opencl:0.");
     says("Left out\n");
