@@ -100,9 +100,9 @@ class Machine:
         rows = [line.split('\t') for line in done.stdout.splitlines()]
         return [(int(r[0]), *r[1:]) for r in rows if len(r) == 4]
 
-    def members(self):
-        """[(id, name, is it used by default)] as `tesela info` tells them."""
-        env = {**self.shown('tesela'), 'TESELA_VENDORS': f'{self.scratch}/icd/all'}
+    def members(self, cpu='built-in'):
+        """[(id, name, is it used by default)] as `tesela info` tells them with TESELA_CPU=cpu."""
+        env = {**self.shown('tesela'), 'TESELA_VENDORS': f'{self.scratch}/icd/all', 'TESELA_CPU': cpu}
         try:
             text = subprocess.run([str(self.build / 'tesela'), 'info'], env=env, text=True, capture_output=True,
                                   timeout=120, errors='replace').stdout
@@ -118,14 +118,13 @@ class Machine:
         return found
 
 
-def member_sets(members):
+def member_sets(members, with_vendors):
     """The sets of members that are measured unless others are asked for: each alone, GPUs in twos and fours, all that
-    Tesela uses by itself, and these with the built-in CPU."""
+    Tesela uses by itself, and these with the vendor's OpenCL that would have the processors (with_vendors: members as
+    they are with TESELA_CPU=opencl)."""
     used = [m for m, _, default in members if default]
-    has_cpu = any(m == 'cpu' for m, _, _ in members)
+    more = used + [m for m, _, default in with_vendors if default and m not in used]
     gpus = [m for m in used if m.startswith('cuda')]
-    alone = [[m] for m in used if not m.startswith('cuda')] + ([['cpu']] if has_cpu and 'cpu' not in used else [])
-    sets = [gpus[:n] for n in (1, 2, 4) if n <= len(gpus)] + alone + [used]
-    if has_cpu and 'cpu' not in used:
-        sets.append(used + ['cpu'])
+    alone = [[m] for m in more if not m.startswith('cuda')]
+    sets = [gpus[:n] for n in (1, 2, 4) if n <= len(gpus)] + alone + [used, more]
     return list(dict.fromkeys(','.join(s) for s in sets if s))
