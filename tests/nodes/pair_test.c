@@ -287,7 +287,7 @@ static int begin(void **state)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
     (void)state;
-    alarm(100);
+    alarm(300);
     setup.members[0].gates = true;
     setup.members[0].peer = setup.members[1].peer = true;
     setup.members[0].memory_size = setup.members[1].memory_size = 64 << 20;

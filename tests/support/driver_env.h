@@ -21,7 +21,7 @@ static struct tsl_lane *lane;
 static inline int open_members(void **state)
 {
     (void)state;
-    alarm(100); /* a lost completion would be an endless wait */
+    alarm(300); /* a lost completion would be an endless wait */
     members = tsl_members_open(&n_members);
     assert_true(n_members > 0);
     member = members[0];
