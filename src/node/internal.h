@@ -3,6 +3,8 @@
 #define TSL_NODE_INTERNAL_H
 
 #include "base/worker.h"
+#include "node/built.h"
+#include "node/content.h"
 #include "node/server.h"
 #include "node/stage.h"
 
@@ -54,7 +56,8 @@ LIST_HEAD(node_regions, node_region);
 struct node_program {
     struct node_object object;
     struct tsl_dprogram *program;
-    bool linkable; /* of COMPILE, or a library: it has no kernels, and may be linked */
+    struct node_built *built; /* a reference, whose program it is; NULL: the program is this one's own */
+    bool linkable;            /* of COMPILE, or a library: it has no kernels, and may be linked */
 };
 
 /* Arguments of launches: of the kernel's last one, and of those that still wait. */
@@ -141,6 +144,7 @@ struct node_job {
     struct node_session *session;
     struct tsl_remote_request request;
     struct node_bytes *bytes;
+    void *content;                 /* which the request borrows from; NULL: nothing */
     struct node_object *of, *made; /* a reference each; made: what the answer makes, by its number */
     uint32_t n_inputs;             /* of LINK */
     struct tsl_dprogram **inputs;  /* inputs[i]: of node_object input_objects[i], of which it has a reference */
@@ -148,6 +152,7 @@ struct node_job {
     struct tsl_member *member;
     cl_int status;
     struct tsl_writer answer;
+    bool is_same; /* the answer is what the program knows */
     struct node_job *next;
 };
 
@@ -199,6 +204,8 @@ struct node_session {
 struct node_server {
     struct node_out out;
     bool lost_peers[TSL_REMOTE_MAX_NODES];
+    struct node_contents contents;
+    struct node_builts builts;
     struct node_fetches fetches; /* that wait */
     struct node_earlies earlies;
     uint32_t gone[NODE_N_GONE];

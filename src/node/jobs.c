@@ -1,5 +1,6 @@
 /* Questions that may take long, by threads of a crew: builds, kernels, what devices say of themselves. */
 #include "base/crew.h"
+#include "base/log.h"
 #include "node/internal.h"
 
 #include <stdlib.h>
@@ -58,36 +59,92 @@ static struct tsl_program_input input_of(const struct tsl_remote_build *build)
                                       .foreign = build->foreign};
 }
 
-/* Of a build, a compilation or a link that ended with job->status. */
-static void answer_built(struct node_job *job, struct tsl_remote_built *built)
+/* What the program is made of, as the request says it or as it was said before. False: job->status tells why not. */
+static bool take_content(struct node_job *job)
 {
-    const struct tsl_driver *driver = job->member->driver;
-    struct node_program *program = (struct node_program *)job->made;
+    struct tsl_remote_request *r = &job->request;
+    struct node_contents *contents = &job->server->contents;
+    size_t size = r->data_size;
+
+    if (size)
+        job->status = node_content_keep(contents, r->digest, r->data, size) ? CL_SUCCESS : CL_INVALID_VALUE;
+    else
+        job->content = node_content_get(contents, r->digest, &size);
+    if (!r->data_size && !job->content)
+        job->status = TSL_REMOTE_LACKS;
+    if (!job->status)
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%zu bytes that a program is made of %s", size,
+                job->content ? "were here" : "came");
+    if (!job->status && !tsl_remote_get_content(job->content ? job->content : r->data, size, r))
+        job->status = CL_INVALID_VALUE;
+    return !job->status;
+}
+
+/* What a program with kernels says of itself. */
+static void describe(const struct tsl_driver *driver, struct tsl_dprogram *program, struct tsl_remote_built *built)
+{
     size_t size = 0;
 
-    if (job->status) {
+    if (driver->program_kernels(program, &built->kernels))
+        built->kernels = NULL;
+    built->has_variables = driver->program_variables && driver->program_variables(program, &size);
+    built->variables_size = size;
+}
+
+/* Of a compilation or a link that ended with job->status. */
+static void answer_built(struct node_job *job, struct tsl_remote_built *built)
+{
+    struct node_program *program = (struct node_program *)job->made;
+
+    if (job->status)
         program->program = NULL;
-    } else if (!program->linkable) {
-        if (driver->program_kernels(program->program, &built->kernels))
-            built->kernels = NULL;
-        built->has_variables = driver->program_variables && driver->program_variables(program->program, &size);
-        built->variables_size = size;
-    }
+    else if (!program->linkable)
+        describe(job->member->driver, program->program, built);
     tsl_remote_put_built(&job->answer, built);
     tsl_remote_built_finish(built);
 }
 
-static void answer_build(struct node_job *job)
+static void build(struct node_job *job, struct node_built *built)
 {
     const struct tsl_program_input input = input_of(&job->request.build);
-    struct tsl_remote_built built = {.log = NULL};
+    struct tsl_remote_built said = {.log = NULL};
 
-    job->status =
-        job->member->driver->build(job->member, &input, &((struct node_program *)job->made)->program, &built.log);
-    answer_built(job, &built);
+    job->status = job->member->driver->build(job->member, &input, &built->program, &said.log);
+    if (job->status)
+        built->program = NULL;
+    else
+        describe(job->member->driver, built->program, &said);
+    tsl_remote_put_built(&built->answer, &said);
+    if (built->answer.failed && !job->status)
+        job->status = CL_OUT_OF_HOST_MEMORY;
+    node_built_end(&job->server->builts, built, !job->status && !said.has_variables);
+    tsl_remote_built_finish(&said);
 }
 
-static void answer_compile(struct node_job *job)
+static void answer_build(struct node_job *job)
+{
+    struct node_program *program = (struct node_program *)job->made;
+    struct node_built *built;
+    bool is_new;
+
+    if (!take_content(job))
+        return;
+    built = node_built_take(&job->server->builts, job->member, job->request.digest, &is_new);
+    if (!built) {
+        job->status = CL_OUT_OF_HOST_MEMORY;
+        return;
+    }
+    program->built = built;
+    if (is_new)
+        build(job, built);
+    else
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "a program was built before");
+    program->program = built->program;
+    if (!built->answer.failed)
+        tsl_write_raw(&job->answer, built->answer.data, built->answer.size);
+}
+
+static void compile(struct node_job *job)
 {
     const struct tsl_remote_request *r = &job->request;
     const struct tsl_program_input input = input_of(&r->build);
@@ -104,6 +161,12 @@ static void answer_compile(struct node_job *job)
         job->status = job->member->driver->compile(job->member, &input, &list, &program->program, &built.log);
     answer_built(job, &built);
     free(headers);
+}
+
+static void answer_compile(struct node_job *job)
+{
+    if (take_content(job))
+        compile(job);
 }
 
 static void answer_link(struct node_job *job)
@@ -156,11 +219,20 @@ static void answer_windows(struct node_job *job)
     tsl_kernel_facts_finish(&facts);
 }
 
-static void run(struct tsl_job *base)
+/* Has the program had that answer before? */
+static bool is_known(const struct node_job *job)
 {
-    struct node_job *job = (struct node_job *)base;
-    struct node_server *server = job->server;
+    uint8_t digest[TSL_DIGEST_SIZE];
 
+    if (job->status || job->answer.failed || !job->answer.size ||
+        (job->request.kind != TSL_REMOTE_BINARY && job->request.kind != TSL_REMOTE_KERNEL))
+        return false;
+    tsl_remote_digest(job->answer.data, job->answer.size, digest);
+    return memcmp(digest, job->request.digest, sizeof(digest)) == 0;
+}
+
+static void answer(struct node_job *job)
+{
     switch (job->request.kind) {
     case TSL_REMOTE_INFO:
         answer_info(job);
@@ -189,6 +261,15 @@ static void run(struct tsl_job *base)
     default:
         tsl_write_u8(&job->answer, job->member->driver->can_combine && job->member->driver->can_combine(job->member));
     }
+}
+
+static void run(struct tsl_job *base)
+{
+    struct node_job *job = (struct node_job *)base;
+    struct node_server *server = job->server;
+
+    answer(job);
+    job->is_same = is_known(job);
     pthread_mutex_lock(&server->lock);
     job->next = server->jobs;
     server->jobs = job;
@@ -274,6 +355,7 @@ static void free_job(struct node_job *job)
     free(job->input_objects);
     node_bytes_unref(job->bytes);
     tsl_remote_request_finish(&job->request);
+    free(job->content);
     free(job->answer.data);
     free(job);
 }
@@ -289,9 +371,7 @@ bool node_post_job(struct node_session *session, struct tsl_remote_request *requ
     job->session = session;
     job->request = *request;
     request->text = NULL;
-    request->build = (struct tsl_remote_build){.n_specials = 0};
-    request->n_headers = request->n_programs = 0;
-    request->headers = NULL;
+    request->n_programs = 0;
     request->programs = NULL;
     job->bytes = node_bytes_ref(bytes);
     if (!find(job) || !tsl_crew_post(&crew, &job->job)) {
@@ -329,6 +409,9 @@ void node_end_job(struct node_job *job)
         job->status = CL_OUT_OF_HOST_MEMORY;
     if (kernel && !job->status)
         kernel->windows = job->answer.size == 1 && job->answer.data[0];
-    node_answer(session, job->request.answer, job->status, job->answer.data, job->answer.size);
+    if (job->is_same && !job->status)
+        node_answer(session, job->request.answer, TSL_REMOTE_SAME, NULL, 0);
+    else
+        node_answer(session, job->request.answer, job->status, job->answer.data, job->answer.size);
     free_job(job);
 }

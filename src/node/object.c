@@ -46,7 +46,9 @@ static void free_mem(struct node_mem *mem)
 
 static void free_program(struct node_program *program)
 {
-    if (program->program)
+    if (program->built)
+        node_built_unref(&program->object.session->server->builts, program->built);
+    else if (program->program)
         program->object.member->driver->program_free(program->program);
     free(program);
 }

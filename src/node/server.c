@@ -35,6 +35,8 @@ struct node_server *node_server_create(const struct node_out *out)
         return NULL;
     server->out = *out;
     server->last_ended = &server->ended;
+    node_contents_init(&server->contents);
+    node_builts_init(&server->builts);
     TAILQ_INIT(&server->fetches);
     TAILQ_INIT(&server->earlies);
     pthread_mutex_init(&server->lock, NULL);
@@ -58,6 +60,8 @@ void node_server_destroy(struct node_server *server)
         node_drop_fetches(server, TAILQ_FIRST(&server->fetches)->program);
     while (!TAILQ_EMPTY(&server->earlies))
         node_drop_fetches(server, TAILQ_FIRST(&server->earlies)->program);
+    node_builts_finish(&server->builts);
+    node_contents_finish(&server->contents);
     pthread_cond_destroy(&server->wake);
     pthread_mutex_destroy(&server->lock);
     free(server);

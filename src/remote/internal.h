@@ -78,6 +78,7 @@ struct remote_mem {
 struct remote_program {
     struct tsl_dprogram base;
     uint64_t id;
+    uint8_t content[TSL_DIGEST_SIZE]; /* of what it was made */
     char *kernels;
     bool has_variables;
     size_t variables_size;
@@ -285,6 +286,11 @@ cl_int remote_image_formats(struct tsl_member *member, const struct tsl_format_q
 cl_int remote_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags, void *host,
                           struct tsl_mem **mem);
 cl_int remote_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
+
+/* known.c */
+/* Asks what depends on the program alone, BINARY or KERNEL, as remote_ask does; what was answered before isn't said
+ * again. */
+cl_int remote_ask_known(struct remote_program *program, struct tsl_remote_request *request, void **data, size_t *size);
 
 /* program.c */
 cl_int remote_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,

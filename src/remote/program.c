@@ -33,32 +33,49 @@ static cl_int finish_build(struct remote_program *program, struct tsl_remote_bui
 }
 
 /* What makes a program and answers with struct tsl_remote_built. */
-static cl_int make(struct tsl_member *member, struct tsl_remote_request *request, struct tsl_dprogram **program,
-                   char **log)
+static cl_int ask_built(struct remote_node *node, struct tsl_remote_request *request, struct remote_program *made,
+                        char **log)
 {
-    struct remote_member *m = remote_member_of(member);
-    struct remote_program *made = calloc(1, sizeof(*made));
     struct tsl_remote_built built = {.log = NULL};
     struct tsl_reader reader;
     void *data = NULL;
     size_t size = 0;
+    cl_int error = remote_ask(node, request, &data, &size);
+
+    reader = tsl_reader_of(data, size);
+    if (error != TSL_REMOTE_LACKS) {
+        if (data && !tsl_remote_get_built(&reader, &built) && !error)
+            error = CL_OUT_OF_RESOURCES;
+        error = finish_build(made, &built, error, log);
+    }
+    free(data);
+    return error;
+}
+
+/* *content is said if the node lacks it; NULL: there is none. */
+static cl_int make(struct tsl_member *member, struct tsl_remote_request *request, const struct tsl_writer *content,
+                   struct tsl_dprogram **program, char **log)
+{
+    struct remote_member *m = remote_member_of(member);
+    struct remote_program *made = calloc(1, sizeof(*made));
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
     request->member = m->path->index;
     if (made) {
         made->base.member = member;
+        memcpy(made->content, request->digest, sizeof(made->content));
         remote_lock(m->node->connection);
         request->id = made->id = remote_new_id_locked(m->node->connection);
         remote_unlock(m->node->connection);
-        error = remote_ask(m->node, request, &data, &size);
-        reader = tsl_reader_of(data, size);
-        if (data && !tsl_remote_get_built(&reader, &built) && !error)
+        error = ask_built(m->node, request, made, log);
+        if (error == TSL_REMOTE_LACKS && content) {
+            request->data = content->data;
+            request->data_size = content->size;
+            error = ask_built(m->node, request, made, log);
+        }
+        if (error > CL_SUCCESS)
             error = CL_OUT_OF_RESOURCES;
-        error = finish_build(made, &built, error, log);
-    } else {
-        *log = strdup("");
     }
-    free(data);
     if (!error) {
         *program = &made->base;
         return CL_SUCCESS;
@@ -66,6 +83,23 @@ static cl_int make(struct tsl_member *member, struct tsl_remote_request *request
     if (made)
         free(made->kernels);
     free(made);
+    *log = *log ? *log : strdup("");
+    return error;
+}
+
+static cl_int make_of_content(struct tsl_member *member, struct tsl_remote_request *request,
+                              struct tsl_dprogram **program, char **log)
+{
+    struct tsl_writer content = {.size = 0};
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    tsl_remote_put_content(&content, request);
+    if (!content.failed) {
+        tsl_remote_digest(content.data, content.size, request->digest);
+        error = make(member, request, &content, program, log);
+    }
+    free(content.data);
+    *log = *log ? *log : strdup("");
     return error;
 }
 
@@ -74,8 +108,9 @@ cl_int remote_build(struct tsl_member *member, const struct tsl_program_input *i
 {
     struct tsl_remote_request request = {.kind = TSL_REMOTE_BUILD};
 
+    *log = NULL;
     describe(&request.build, input);
-    return make(member, &request, program, log);
+    return make_of_content(member, &request, program, log);
 }
 
 cl_int remote_compile(struct tsl_member *member, const struct tsl_program_input *input,
@@ -94,11 +129,24 @@ cl_int remote_compile(struct tsl_member *member, const struct tsl_program_input 
         for (unsigned i = 0; i < headers->n; i++)
             request.headers[i] = (struct tsl_remote_header){(char *)headers->headers[i].name, headers->headers[i].text,
                                                             headers->headers[i].size};
-        error = make(member, &request, program, log);
+        error = make_of_content(member, &request, program, log);
     }
     free(request.headers);
     *log = *log ? *log : strdup("");
     return error;
+}
+
+/* A linked program is made of what its parts are made of, and of the options. */
+static void digest_link(const struct tsl_link_input *input, uint8_t digest[TSL_DIGEST_SIZE])
+{
+    struct tsl_digest sum;
+
+    tsl_digest_begin(&sum);
+    tsl_digest_add(&sum, "link", 5);
+    tsl_digest_add(&sum, input->options, strlen(input->options) + 1);
+    for (unsigned i = 0; i < input->n; i++)
+        tsl_digest_add(&sum, ((struct remote_program *)input->programs[i])->content, TSL_DIGEST_SIZE);
+    tsl_digest_end(&sum, digest);
 }
 
 cl_int remote_link(struct tsl_member *member, const struct tsl_link_input *input, struct tsl_dprogram **program,
@@ -116,7 +164,8 @@ cl_int remote_link(struct tsl_member *member, const struct tsl_link_input *input
     if (request.programs) {
         for (unsigned i = 0; i < input->n; i++)
             request.programs[i] = ((struct remote_program *)input->programs[i])->id;
-        error = make(member, &request, program, log);
+        digest_link(input, request.digest);
+        error = make(member, &request, NULL, program, log);
     }
     free(request.programs);
     *log = *log ? *log : strdup("");
@@ -127,7 +176,7 @@ cl_int remote_program_binary(struct tsl_dprogram *program, void **data, size_t *
 {
     struct remote_program *p = (struct remote_program *)program;
     struct tsl_remote_request request = {.kind = TSL_REMOTE_BINARY, .of = p->id};
-    cl_int error = remote_ask(remote_member_of(program->member)->node, &request, data, size);
+    cl_int error = remote_ask_known(p, &request, data, size);
 
     if (error || *size == 0) {
         free(*data);
@@ -190,7 +239,7 @@ cl_int remote_kernel_create(struct tsl_dprogram *program, const char *name, stru
     remote_lock(node->connection);
     request.id = made->id = remote_new_id_locked(node->connection);
     remote_unlock(node->connection);
-    error = remote_ask(node, &request, &data, &size);
+    error = remote_ask_known(p, &request, &data, &size);
     reader = tsl_reader_of(data, size);
     if (!error && !tsl_remote_get_facts(&reader, facts)) {
         say_free(program->member, TSL_REMOTE_KERNEL_FREE, made->id);

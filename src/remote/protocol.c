@@ -148,22 +148,31 @@ static void code_build(const struct codec *c, struct tsl_remote_build *build)
         code_special(c, &build->specials[i]);
 }
 
-/* What is compiled or linked beside the request's own. */
-static void code_parts(const struct codec *c, struct tsl_remote_request *r)
+static void code_content(const struct codec *c, struct tsl_remote_request *r)
 {
-    if (r->kind == TSL_REMOTE_COMPILE) {
-        code_list(c, &r->n_headers, (void **)&r->headers, 8, sizeof(r->headers[0]), TSL_REMOTE_MAX_PARTS);
-        for (uint32_t i = 0; i < r->n_headers; i++) {
-            code_text(c, &r->headers[i].name);
-            code_blob(c, &r->headers[i].text, &r->headers[i].size);
-            fail_unless(c, r->headers[i].name != NULL);
-        }
+    code_build(c, &r->build);
+    if (r->kind != TSL_REMOTE_COMPILE)
+        return;
+    code_list(c, &r->n_headers, (void **)&r->headers, 8, sizeof(r->headers[0]), TSL_REMOTE_MAX_PARTS);
+    for (uint32_t i = 0; i < r->n_headers; i++) {
+        code_text(c, &r->headers[i].name);
+        code_blob(c, &r->headers[i].text, &r->headers[i].size);
+        fail_unless(c, r->headers[i].name != NULL);
     }
-    if (r->kind == TSL_REMOTE_LINK) {
-        code_list(c, &r->n_programs, (void **)&r->programs, 8, sizeof(r->programs[0]), TSL_REMOTE_MAX_PARTS);
-        for (uint32_t i = 0; i < r->n_programs; i++)
-            code_u64(c, &r->programs[i]);
-    }
+}
+
+/* What is linked. */
+static void code_programs(const struct codec *c, struct tsl_remote_request *r)
+{
+    code_list(c, &r->n_programs, (void **)&r->programs, 8, sizeof(r->programs[0]), TSL_REMOTE_MAX_PARTS);
+    for (uint32_t i = 0; i < r->n_programs; i++)
+        code_u64(c, &r->programs[i]);
+}
+
+static void code_digest(const struct codec *c, uint8_t digest[TSL_DIGEST_SIZE])
+{
+    for (unsigned i = 0; i < TSL_DIGEST_SIZE; i++)
+        code_u8(c, &digest[i]);
 }
 
 static void code_combine(const struct codec *c, struct tsl_remote_request *r)
@@ -213,15 +222,18 @@ static void code_object(const struct codec *c, struct tsl_remote_request *r)
     code_status(c, &r->status);
     if (r->kind == TSL_REMOTE_IMAGE || r->kind == TSL_REMOTE_IMAGE_OF)
         code_image(c, &r->image);
-    if (r->kind == TSL_REMOTE_DATA || r->kind == TSL_REMOTE_WINDOWS)
+    if (r->kind == TSL_REMOTE_DATA || r->kind == TSL_REMOTE_WINDOWS || r->kind == TSL_REMOTE_BUILD ||
+        r->kind == TSL_REMOTE_COMPILE)
         code_blob(c, &r->data, &r->data_size);
     if (r->kind == TSL_REMOTE_KERNEL || r->kind == TSL_REMOTE_LINK) {
         code_text(c, &r->text);
         fail_unless(c, r->text != NULL);
     }
-    if (r->kind == TSL_REMOTE_BUILD || r->kind == TSL_REMOTE_COMPILE)
-        code_build(c, &r->build);
-    code_parts(c, r);
+    if (r->kind == TSL_REMOTE_BUILD || r->kind == TSL_REMOTE_COMPILE || r->kind == TSL_REMOTE_BINARY ||
+        r->kind == TSL_REMOTE_KERNEL)
+        code_digest(c, r->digest);
+    if (r->kind == TSL_REMOTE_LINK)
+        code_programs(c, r);
 }
 
 static void code_request(const struct codec *c, struct tsl_remote_request *r)
@@ -287,6 +299,30 @@ bool tsl_remote_get_request(struct tsl_reader *reader, struct tsl_remote_request
     tsl_remote_request_finish(request);
     reader->failed = true;
     return false;
+}
+
+void tsl_remote_put_content(struct tsl_writer *writer, const struct tsl_remote_request *request)
+{
+    struct tsl_remote_request copy = *request;
+
+    code_content(&(struct codec){.writer = writer}, &copy);
+}
+
+bool tsl_remote_get_content(const void *data, size_t size, struct tsl_remote_request *request)
+{
+    struct tsl_reader reader = tsl_reader_of(data, size);
+
+    code_content(&(struct codec){.reader = &reader}, request);
+    return tsl_read_end(&reader);
+}
+
+void tsl_remote_digest(const void *data, size_t size, uint8_t digest[TSL_DIGEST_SIZE])
+{
+    struct tsl_digest sum;
+
+    tsl_digest_begin(&sum);
+    tsl_digest_add(&sum, data, size);
+    tsl_digest_end(&sum, digest);
 }
 
 void tsl_remote_request_finish(struct tsl_remote_request *request)

@@ -21,6 +21,9 @@
  * the place of a box: their bytes follow each other in the data. OPEN tells that work has ended well which is to open a
  * gate (OPENS). The program opens that gate, too, whatever happened: the first one counts.
  *
+ * What a program is made of, the content of BUILD and COMPILE, has a digest and is only said to a node that lacks it.
+ * The other way BINARY and KERNEL have the digest of the answer that was had before, which isn't said again.
+ *
  * Numbers are little-endian. Neither side trusts the other's bytes: a decode is safe on any, allocates no more than a
  * small constant times their number, and leaves nothing to free when it returns false. Both sides speak one version
  * alone; HELLO, whose layout stays for ever, is where another is refused.
@@ -29,12 +32,13 @@
 #define TSL_REMOTE_PROTOCOL_H
 
 #include "base/bytes.h"
+#include "compile_client/digest.h"
 #include "driver/driver.h"
 #include "facts/il.h"
 #include "facts/kernel_facts.h"
 
 #define TSL_REMOTE_MAGIC   0x4e4c5354u /* "TSLN" */
-#define TSL_REMOTE_VERSION 5u
+#define TSL_REMOTE_VERSION 6u
 
 #define TSL_REMOTE_INLINE     ((size_t)8 << 10)   /* bytes of data within a message */
 #define TSL_REMOTE_PIECE      ((size_t)1 << 20)   /* bytes of data of one piece of work, and of a slot */
@@ -125,12 +129,12 @@ enum tsl_remote_request_kind {
     TSL_REMOTE_OPENS,      /* when work id has ended well, gate `of` of node param opens */
     TSL_REMOTE_OPENED_BY,  /* gate id opens when work `of` of node param has ended well */
 
-    TSL_REMOTE_BUILD,   /* id on member, build; asks: struct tsl_remote_built */
-    TSL_REMOTE_COMPILE, /* id on member, build with headers; asks as BUILD */
+    TSL_REMOTE_BUILD,   /* id on member, digest of its content; data: that, or nothing; asks: struct tsl_remote_built */
+    TSL_REMOTE_COMPILE, /* the same; its content has headers, too */
     TSL_REMOTE_LINK,    /* id on member, text: options, programs of COMPILE; asks as BUILD */
-    TSL_REMOTE_BINARY,
+    TSL_REMOTE_BINARY,  /* of program `of`; digest: of the answer that is known, or 0; asks */
     TSL_REMOTE_PROGRAM_FREE,
-    TSL_REMOTE_KERNEL, /* id of program `of`, text: its name; asks: its facts */
+    TSL_REMOTE_KERNEL, /* id of program `of`, text: its name, digest as BINARY's; asks: its facts */
     TSL_REMOTE_KERNEL_FREE,
     TSL_REMOTE_WINDOWS, /* asks: may kernel `of` with data (facts) run in windows? */
     TSL_REMOTE_CAN_COMBINE,
@@ -204,10 +208,12 @@ struct tsl_remote_request {
     struct tsl_remote_bound_svm *svm;
 
     char *text;
-    struct tsl_remote_build build;
-    uint32_t n_headers, n_programs;
-    struct tsl_remote_header *headers;
+    uint8_t digest[TSL_DIGEST_SIZE];
+    uint32_t n_programs;
     uint64_t *programs;
+    struct tsl_remote_build build; /* of a content, with the headers */
+    uint32_t n_headers;
+    struct tsl_remote_header *headers;
 };
 
 static inline bool tsl_remote_is_work(enum tsl_remote_request_kind kind)
@@ -220,6 +226,12 @@ void tsl_remote_put_request(struct tsl_writer *writer, const struct tsl_remote_r
 /* The next of a frame's messages. True: the structure is the caller's to finish. */
 bool tsl_remote_get_request(struct tsl_reader *reader, struct tsl_remote_request *request);
 void tsl_remote_request_finish(struct tsl_remote_request *request);
+
+/* What a BUILD or COMPILE makes a program of, build and headers, as bytes. get: the request, whose kind is set, borrows
+ * from the data, and is to be finished whatever is returned. */
+void tsl_remote_put_content(struct tsl_writer *writer, const struct tsl_remote_request *request);
+bool tsl_remote_get_content(const void *data, size_t size, struct tsl_remote_request *request);
+void tsl_remote_digest(const void *data, size_t size, uint8_t digest[TSL_DIGEST_SIZE]);
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
@@ -240,6 +252,12 @@ struct tsl_remote_reply {
     uint64_t start_ns, end_ns, now_ns; /* of the node's clock; now: when the reply was made */
     const void *data;                  /* borrowed from the message when decoded */
     size_t data_size;
+};
+
+/* Statuses of an ANSWER beside OpenCL's. */
+enum {
+    TSL_REMOTE_LACKS = 1, /* the node has no such content: the request is made again, with that */
+    TSL_REMOTE_SAME = 2,  /* the answer has the request's digest */
 };
 
 void tsl_remote_put_reply(struct tsl_writer *writer, const struct tsl_remote_reply *reply);

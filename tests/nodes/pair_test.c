@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "driver/fake.h"
 #include "members/members.h"
+#include "node/built.h"
 #include "node/server.h"
 #include "node/stage.h"
 #include "remote/remote_driver.h"
@@ -47,6 +48,7 @@ static struct {
     STAILQ_HEAD(, said) said, said_to_peers; /* the latter's node: to whom */
     atomic_size_t n_through;                 /* bytes of programs' data that the head handed on */
     atomic_size_t n_frames;                  /* of requests */
+    atomic_size_t n_asked, n_answered;       /* their bytes, and those of replies */
     atomic_size_t n_between;                 /* of nodes to each other */
     atomic_bool loses; /* nodes learn that node 0 is lost, which says nothing to others any more */
     atomic_bool ends;  /* the connection is cut */
@@ -146,6 +148,7 @@ static void hand_on(void)
         } else {
             frame.kind = TSL_REMOTE_MESSAGES;
             frame.size -= TSL_REMOTE_FRAME_SIZE;
+            atomic_fetch_add(&head.n_answered, frame.size);
             tsl_remote_put_frame(said->data, &frame);
             send_all(said->data, said->size);
         }
@@ -221,6 +224,7 @@ static bool take_frame(void)
     }
     if (frame.kind == TSL_REMOTE_MESSAGES) {
         atomic_fetch_add(&head.n_frames, 1);
+        atomic_fetch_add(&head.n_asked, frame.size);
         return node_server_take(head.servers[frame.peer], 1, body, 0, frame.size);
     }
     if (frame.kind == TSL_REMOTE_HELLO)
@@ -324,6 +328,11 @@ static int end(void **state)
     tsl_members_reset();
     tsl_fake_end();
     return 0;
+}
+
+static void touch_nothing(const struct tsl_fake_run *run)
+{
+    (void)run;
 }
 
 static struct tsl_lane *new_lane(struct tsl_member *member)
@@ -734,6 +743,141 @@ static void a_command_is_one_frame(void **state)
     no_violation();
 }
 
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
+
+#define TEXT_SIZE 60000u
+
+/* A text of that size which no other run has had: a kernel, and a long remark. The caller's. */
+static char *new_text(const char *more)
+{
+    static unsigned n;
+    char *text = malloc(TEXT_SIZE + 1);
+    int size = snprintf(text, TEXT_SIZE, "%skernel pair_kernel a\n# %d %llx %u ", more, (int)getpid(),
+                        (unsigned long long)tsl_clock_ns(), ++n);
+
+    memset(text + size, 'x', TEXT_SIZE - (unsigned)size);
+    text[TEXT_SIZE] = 0;
+    return text;
+}
+
+static struct tsl_dprogram *build(struct tsl_member *member, const char *text)
+{
+    const struct tsl_program_input input = {
+        .kind = TSL_PROGRAM_SOURCE, .data = text, .size = strlen(text), .options = ""};
+    struct tsl_dprogram *program = NULL;
+    char *log;
+
+    assert_int_equal(driver->build(member, &input, &program, &log), CL_SUCCESS);
+    assert_non_null(log);
+    free(log);
+    return program;
+}
+
+/* Of a node's member; both nodes have the fake driver's. */
+static unsigned n_builds(unsigned member)
+{
+    return tsl_fake_counts(member).calls[TSL_FAKE_BUILD];
+}
+
+/* Builds the text, and checks how many bytes that took to say, and how often a driver built it. */
+static struct tsl_dprogram *build_and_count(struct tsl_member *member, const char *text, bool said, unsigned built)
+{
+    unsigned before = n_builds(0) + n_builds(1);
+    size_t asked = atomic_load(&head.n_asked);
+    struct tsl_dprogram *program = build(member, text);
+
+    asked = atomic_load(&head.n_asked) - asked;
+    if (said)
+        assert_in_range(asked, TEXT_SIZE, TEXT_SIZE + 1000);
+    else
+        assert_in_range(asked, 1, 1000);
+    assert_int_equal(n_builds(0) + n_builds(1) - before, built);
+    return program;
+}
+
+/* A node is told once what a program is made of, for all of its members and whoever comes later, and another one with
+ * the same folder not at all. A member builds it once, unless the program has variables. */
+static void a_program_is_said_and_built_once(void **state)
+{
+    static const unsigned access[] = {TSL_MAY_READ};
+    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
+    char *text = new_text(""), *variables = new_text("variables 4\n");
+    struct tsl_dprogram *programs[6];
+    struct tsl_kernel_facts facts;
+    struct tsl_dkernel *kernel;
+
+    (void)state;
+    tsl_fake_kernel("pair_kernel", touch_nothing, 1, kinds, access);
+    programs[0] = build_and_count(members[0], text, true, 1);
+    programs[1] = build_and_count(members[0], text, false, 0);
+    programs[2] = build_and_count(members[1], text, false, 1);
+    programs[3] = build_and_count(members[2], text, false, 1);
+    driver->program_free(programs[0]);
+    driver->program_free(programs[1]);
+    programs[0] = build_and_count(members[0], text, false, 0);
+    assert_int_equal(driver->kernel_create(programs[0], "pair_kernel", &kernel, &facts), CL_SUCCESS);
+    assert_int_equal(facts.n_args, 1);
+    tsl_kernel_facts_finish(&facts);
+    driver->kernel_free(kernel);
+    programs[4] = build_and_count(members[0], variables, true, 1);
+    programs[5] = build_and_count(members[0], variables, false, 1);
+    for (unsigned i = 0; i < 6; i++)
+        if (i != 1)
+            driver->program_free(programs[i]);
+    free(text);
+    free(variables);
+    no_violation();
+}
+
+/* More than a node keeps. */
+static void programs_of_nobody_go(void **state)
+{
+    struct tsl_lane *lane = new_lane(members[0]);
+
+    (void)state;
+    for (unsigned i = 0; i < 3 * NODE_MOST_BUILT; i++) {
+        char text[64];
+
+        snprintf(text, sizeof(text), "kernel pair_kernel a\n# %u", i);
+        driver->program_free(build(members[0], text));
+    }
+    assert_int_equal(driver->finish(lane), CL_SUCCESS);
+    assert_in_range(tsl_fake_live().programs, NODE_MOST_BUILT, 2 * NODE_MOST_BUILT); /* Of both nodes. */
+    driver->lane_free(lane);
+    no_violation();
+}
+
+/* A binary that was had before isn't said again, whichever program or equal device it is of. */
+static void a_binary_comes_once(void **state)
+{
+    char *text = new_text("");
+    struct tsl_member *const of[] = {members[0], members[0], members[2]};
+    void *first = NULL;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct tsl_dprogram *program = build(of[i], text);
+        size_t size, before = atomic_load(&head.n_answered);
+        void *binary;
+
+        assert_int_equal(driver->program_binary(program, &binary, &size), CL_SUCCESS);
+        assert_true(size > TEXT_SIZE);
+        before = atomic_load(&head.n_answered) - before;
+        if (first) {
+            assert_memory_equal(binary, first, size);
+            assert_in_range(before, 1, 1000);
+            free(binary);
+        } else {
+            assert_in_range(before, size, size + 1000);
+            first = binary;
+        }
+        driver->program_free(program);
+    }
+    free(first);
+    free(text);
+    no_violation();
+}
+
 /* Books: what doesn't fit is refused here, and near the end the node is asked. */
 static void memory_is_booked(void **state)
 {
@@ -809,11 +953,19 @@ static void a_cut_connection_is_a_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_take_all_ways),        cmocka_unit_test(bytes_go_from_node_to_node),
-        cmocka_unit_test(ranges_come_together),       cmocka_unit_test(a_pull_has_its_turn),
-        cmocka_unit_test(a_node_opens_anothers_gate), cmocka_unit_test(failed_work_opens_no_gate),
-        cmocka_unit_test(reads_open_no_gate),         cmocka_unit_test(a_command_is_one_frame),
-        cmocka_unit_test(memory_is_booked),           cmocka_unit_test(a_pull_from_a_lost_node_fails),
+        cmocka_unit_test(bytes_take_all_ways),
+        cmocka_unit_test(bytes_go_from_node_to_node),
+        cmocka_unit_test(ranges_come_together),
+        cmocka_unit_test(a_pull_has_its_turn),
+        cmocka_unit_test(a_node_opens_anothers_gate),
+        cmocka_unit_test(failed_work_opens_no_gate),
+        cmocka_unit_test(reads_open_no_gate),
+        cmocka_unit_test(a_command_is_one_frame),
+        cmocka_unit_test(memory_is_booked),
+        cmocka_unit_test(a_program_is_said_and_built_once),
+        cmocka_unit_test(programs_of_nobody_go),
+        cmocka_unit_test(a_binary_comes_once),
+        cmocka_unit_test(a_pull_from_a_lost_node_fails),
         cmocka_unit_test(a_cut_connection_is_a_loss),
     };
 
