@@ -94,17 +94,31 @@ static void serve_port(struct tsl_port *port, enum tsl_who who)
     }
 }
 
-/* What drivers send by a flush for all lanes stays unsent: more may come together with it. */
+static void send_all(struct tsl_graph *graph)
+{
+    while (!STAILQ_EMPTY(&graph->ports_unsent))
+        tsl_port_send(graph);
+}
+
+/* What drivers send by a flush for all lanes stays unsent: more may come together with it. But the host's copies take
+ * this thread's time, so all else is submitted and sent before. */
 static void serve_ports(struct tsl_graph *graph, enum tsl_who who)
 {
     struct tsl_port *port = STAILQ_FIRST(&graph->ports_ready);
     const bool several = port && STAILQ_NEXT(port, link);
+    bool host = false;
     while ((port = STAILQ_FIRST(&graph->ports_ready))) {
         STAILQ_REMOVE_HEAD(&graph->ports_ready, link);
         port->listed = false;
-        if (!several || !tsl_senders_take(port))
+        if (port == &graph->host)
+            host = true;
+        else if (!several || !tsl_senders_take(port))
             serve_port(port, who);
     }
+    if (!host)
+        return;
+    send_all(graph);
+    serve_port(&graph->host, who);
 }
 
 void tsl_graph_send(struct tsl_graph *graph, enum tsl_who who)
@@ -116,8 +130,7 @@ void tsl_graph_send(struct tsl_graph *graph, enum tsl_who who)
 void tsl_graph_begin_now(struct tsl_graph *graph)
 {
     serve_ports(graph, TSL_WHO_APPLICATION);
-    while (!STAILQ_EMPTY(&graph->ports_unsent))
-        tsl_port_send(graph);
+    send_all(graph);
     tsl_senders_join(graph);
 }
 
