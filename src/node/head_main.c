@@ -3,8 +3,8 @@
  *
  *     tesela-head FOLDER PROCESS
  *
- * It makes the socket FOLDER/socket when all nodes are there, or says in FOLDER/why what is wrong. It ends the job when
- * that process has ended and no program is connected.
+ * It makes the file FOLDER/met when MPI has connected all processes, and the socket FOLDER/socket when all nodes are
+ * there, or says in FOLDER/why what is wrong. It ends the job when that process has ended and no program is connected.
  */
 #include "base/clock.h"
 #include "node/head.h"
@@ -23,13 +23,15 @@
 #include <unistd.h>
 
 #define SECOND ((uint64_t)1000000000)
-/* A node that says nothing for so long is lost: it says something each second. */
-#define SILENCE_NS (20 * SECOND)
+/* A node that says nothing for so many seconds is lost, unless TESELA_NODES_SILENCE says otherwise: it says something
+ * each second. */
+#define SILENCE_SECONDS 20
 /* Nodes look for devices before they say the first. */
 #define START_NS (60 * SECOND)
 
 static struct head head = {.listener = -1, .programs = TAILQ_HEAD_INITIALIZER(head.programs)};
 static const char *folder;
+static uint64_t silence_ns = SILENCE_SECONDS * SECOND;
 static pid_t watched;
 static int watched_handle = -1; /* pidfd: a number alone may be another process's later */
 
@@ -47,6 +49,27 @@ static void hold_folder(void)
 }
 
 /* ---- The start --------------------------------------------------------------------------------------------------- */
+
+/* What isn't understood was told by the tool. */
+static void read_silence(void)
+{
+    const char *text = getenv("TESELA_NODES_SILENCE");
+    unsigned long seconds = text ? strtoul(text, NULL, 10) : 0;
+
+    if (seconds >= 2 && seconds <= 3600)
+        silence_ns = seconds * SECOND;
+}
+
+static void say_that_all_have_met(void)
+{
+    char path[4096];
+    int file;
+
+    snprintf(path, sizeof(path), "%s/met", folder);
+    file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    if (file >= 0)
+        close(file);
+}
 
 static void fail(const char *sentence)
 {
@@ -162,8 +185,8 @@ static void look_for_silence(void)
     uint64_t now = tsl_clock_ns();
 
     for (unsigned i = 0; i < head.n_nodes; i++)
-        if (!head.nodes[i].lost && now - head.nodes[i].heard_ns > SILENCE_NS)
-            head_lose(&head, &head.nodes[i], "it says nothing any more");
+        if (!head.nodes[i].lost && now - head.nodes[i].heard_ns > silence_ns)
+            head_lose(&head, &head.nodes[i], "it has said nothing for too long (TESELA_NODES_SILENCE)");
 }
 
 static bool serve_programs(void)
@@ -215,7 +238,7 @@ static void rest(unsigned us)
 static void clean(void)
 {
     char path[4096];
-    static const char *const names[] = {"socket", "socket.new", "why", "head", "head.new"};
+    static const char *const names[] = {"socket", "socket.new", "why", "head", "head.new", "met"};
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
@@ -284,18 +307,20 @@ static void end(void)
 
 int main(int argc, char **argv)
 {
-    int level, size;
+    int size;
 
     if (argc == 3) {
         folder = argv[1];
         hold_folder();
     }
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+    mpi_io_start(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc != 3 || size < 2 || (unsigned)size > TSL_REMOTE_MAX_NODES + 1) {
         fprintf(stderr, "tesela-head is started by `tesela run --nodes`\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
+    say_that_all_have_met();
+    read_silence();
     watched = (pid_t)atol(argv[2]);
     watched_handle = (int)syscall(SYS_pidfd_open, watched, 0);
     mpi_io_init(&head.io);

@@ -261,11 +261,11 @@ static void find_compiler(void)
 int node_main(int argc, char **argv)
 {
     struct node_out out = {.messages = send_messages, .payload = send_payload, .peer = send_peer};
-    int level, rank, size;
+    int rank, size;
 
     set_environment();
     find_compiler();
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+    mpi_io_start(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     out.index = (unsigned)rank - 1;

@@ -16,9 +16,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Vendors are loaded and devices opened meanwhile; the head's own limit is a minute. */
-#define START_SECONDS 90
-#define MOST_NODES    256
+/* MPI connects the processes within so many seconds, unless TESELA_NODES_START says otherwise: where MPI survives the
+ * end of a process the others wait for ever if one ends meanwhile. The processes have the same limit (node/mpi_io.c).
+ */
+#define MEET_SECONDS 30
+/* Vendors are loaded and devices opened then; the head's own limit is a minute. */
+#define READY_SECONDS 65
+/* The head's own default. */
+#define SILENCE_SECONDS 20
+#define MOST_NODES      256
 
 /* The MPIs that it is built with, the first one taken unless TESELA_MPI names another. */
 #ifndef TESELA_OPEN_MPIRUN
@@ -155,9 +161,9 @@ static void add(struct line *line, const char *word)
 /* Nodes on other hosts begin with an environment of their own. */
 static void add_environment(struct line *line)
 {
-    static const char *const names[] = {"HWLOC_COMPONENTS", "TESELA_NODE_MEMBERS", "TESELA_VENDORS",
-                                        "TESELA_LOG",       "TESELA_CPU",          "TESELA_NVIDIA",
-                                        "TESELA_CACHE",     "TESELA_SVM",          "TESELA_GATES"};
+    static const char *const names[] = {"HWLOC_COMPONENTS", "TESELA_NODE_MEMBERS", "TESELA_VENDORS", "TESELA_LOG",
+                                        "TESELA_CPU",       "TESELA_NVIDIA",       "TESELA_CACHE",   "TESELA_SVM",
+                                        "TESELA_GATES",     "TESELA_NODES_START"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (getenv(names[i])) {
@@ -168,6 +174,7 @@ static void add_environment(struct line *line)
 
 struct job {
     const struct mpi *mpi;
+    unsigned meet_seconds;
     char head[PATH_MAX], node[PATH_MAX], folder[PATH_MAX], socket[PATH_MAX];
     char count[16], process[32];
     struct hosts hosts;
@@ -341,8 +348,30 @@ static int start(const struct line *line, struct job *job)
     return -1;
 }
 
-/* What the head wrote of it; else where to look. */
-static void say_why(const struct job *job)
+static bool is_there(const struct job *job, const char *name)
+{
+    char path[PATH_MAX + 8];
+
+    snprintf(path, sizeof path, "%s/%s", job->folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static void remove_folder(const struct job *job)
+{
+    static const char *const names[] = {"why", "head", "met"};
+    char path[PATH_MAX + 8];
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", job->folder, names[i]);
+        unlink(path);
+    }
+    rmdir(job->folder);
+}
+
+enum why { ENDED, NEVER_MET, NEVER_READY };
+
+/* What the head wrote of it; else what was waited for, or where to look. */
+static void say_why(const struct job *job, enum why why)
 {
     char path[PATH_MAX + 8], sentence[512];
     FILE *file;
@@ -351,31 +380,72 @@ static void say_why(const struct job *job)
     file = fopen(path, "re");
     if (file && fgets(sentence, sizeof sentence, file))
         fprintf(stderr, "tesela run: the nodes could not be started: %s", sentence);
+    else if (why == NEVER_READY)
+        fprintf(stderr,
+                "tesela run: the nodes could not be started: they have not become ready within %d seconds, and their "
+                "head says nothing\n",
+                READY_SECONDS);
+    else if (why == NEVER_MET)
+        fprintf(stderr,
+                "tesela run: the nodes could not be started: MPI has not connected their processes within %u seconds, "
+                "so one has ended or stands still, or a machine doesn't answer; TESELA_NODES_START gives them longer\n",
+                job->meet_seconds);
     else
         fprintf(stderr, "tesela run: the nodes could not be started; what MPI says of it stands above\n");
     if (file)
         fclose(file);
-    unlink(path);
-    snprintf(path, sizeof path, "%s/head", job->folder);
-    unlink(path);
-    rmdir(job->folder);
+    remove_folder(job);
 }
+
+/* MPI may have something to say, and ends its processes if it is told to. */
+static void end_job(const struct job *job, struct pollfd *end, enum why why)
+{
+    if (why != ENDED)
+        kill(-job->session, SIGTERM);
+    poll(end, 1, 3000);
+    kill(-job->session, SIGKILL);
+}
+
+#define SECOND UINT64_C(1000000000)
 
 static bool wait_until_ready(const struct job *job, int alive)
 {
     struct pollfd end = {.fd = alive, .events = POLLIN};
-    uint64_t until = tsl_clock_ns() + START_SECONDS * (uint64_t)1000000000;
+    uint64_t until = tsl_clock_ns() + job->meet_seconds * SECOND;
+    enum why why = NEVER_MET;
 
     while (tsl_clock_ns() < until) {
-        if (access(job->socket, F_OK) == 0)
+        if (is_there(job, "socket"))
             return true;
-        if (poll(&end, 1, 10) > 0 || look_at_head(job) == HEAD_ENDED)
+        if (why == NEVER_MET && is_there(job, "met")) {
+            why = NEVER_READY;
+            until = tsl_clock_ns() + READY_SECONDS * SECOND;
+        }
+        if (poll(&end, 1, 10) > 0 || look_at_head(job) == HEAD_ENDED) {
+            why = ENDED;
             break;
+        }
     }
-    poll(&end, 1, 3000); /* MPI may have something to say. */
-    kill(-job->session, SIGKILL);
-    say_why(job);
+    end_job(job, &end, why);
+    say_why(job, why);
     return false;
+}
+
+/* A number of seconds; the default, with a sentence, if it isn't one. */
+static unsigned read_seconds(const char *name, unsigned least, unsigned default_seconds)
+{
+    const char *text = getenv(name);
+    char *end;
+    unsigned long seconds;
+
+    if (!text || !*text)
+        return default_seconds;
+    seconds = strtoul(text, &end, 10);
+    if (*end == 0 && seconds >= least && seconds <= 3600)
+        return (unsigned)seconds;
+    fprintf(stderr, "tesela run: %s=%s: it may be a number of seconds from %u to 3600; %u are taken\n", name, text,
+            least, default_seconds);
+    return default_seconds;
 }
 
 bool tsl_tool_nodes_start(const char *nodes)
@@ -397,6 +467,8 @@ bool tsl_tool_nodes_start(const char *nodes)
                 job.mpi->head, job.mpi->node);
         return false;
     }
+    job.meet_seconds = read_seconds("TESELA_NODES_START", 1, MEET_SECONDS);
+    read_seconds("TESELA_NODES_SILENCE", 2, SILENCE_SECONDS);
     if (!make_folder(&job))
         return false;
     snprintf(job.count, sizeof job.count, "%u", job.hosts.n);
