@@ -19,6 +19,7 @@ static void usage(const char *program)
         "  --programs N        how many, with seeds one after the other (default 1)\n"
         "  --seed S            the first seed (default 1)\n"
         "  --jobs N            processes at once (default 1)\n"
+        "  --seconds N         for one program, which fails after that (default 20)\n"
         "  --no-shrink         print what fails as it is\n"
         "  --keep-going        don't stop at the first failure\n"
         "  --tiny-memory       members hold less than launches need, which run window by window\n"
@@ -73,6 +74,7 @@ enum {
     PROGRAMS,
     SEED,
     JOBS,
+    SECONDS,
     NO_SHRINK,
     KEEP_GOING,
     THREADS,
@@ -99,6 +101,7 @@ static const struct option names[] = {
     {"programs", required_argument, NULL, PROGRAMS},
     {"seed", required_argument, NULL, SEED},
     {"jobs", required_argument, NULL, JOBS},
+    {"seconds", required_argument, NULL, SECONDS},
     {"no-shrink", no_argument, NULL, NO_SHRINK},
     {"keep-going", no_argument, NULL, KEEP_GOING},
     {"pins", no_argument, NULL, PINS},
@@ -155,6 +158,9 @@ static bool read_number_option(int which, struct sim_hunt *hunt)
         break;
     case JOBS:
         hunt->n_jobs = (unsigned)number;
+        break;
+    case SECONDS:
+        hunt->seconds = (unsigned)number;
         break;
     case STEPS:
         hunt->like.n_steps = (unsigned)number;
