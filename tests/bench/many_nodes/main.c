@@ -142,10 +142,10 @@ static void launch(struct tsl_kernel *kernel, size_t n_items, unsigned n, struct
 /* ---- What is measured -------------------------------------------------------------------------------------------- */
 
 struct measured {
-    double placed_us;                                  /* of the core, a launch of one member */
-    double step_us;                                    /* a launch that is cut over all */
-    double requests, replies, frames, pulls, launches; /* of a step */
-    double bytes;                                      /* of the directories and all else that stays for one plate */
+    double placed_us;                                           /* of the core, a launch of one member */
+    double step_us;                                             /* a launch that is cut over all */
+    double requests, replies, frames, between, pulls, launches; /* of a step */
+    double bytes; /* of the directories and all else that stays for one plate */
 };
 
 /* Many small buffers, each updated again and again: where to is asked each time. */
@@ -210,6 +210,7 @@ static void measure_steps(unsigned n, struct measured *m)
     m->requests = (double)counts.requests / (N_ROUNDS * N_STEPS);
     m->replies = (double)counts.replies / (N_ROUNDS * N_STEPS);
     m->frames = (double)counts.frames / (N_ROUNDS * N_STEPS);
+    m->between = (double)counts.between / (N_ROUNDS * N_STEPS);
     m->pulls = (double)counts.pulls / (N_ROUNDS * N_STEPS);
     m->launches = (double)counts.launches / (N_ROUNDS * N_STEPS);
 }
@@ -261,9 +262,9 @@ static double weak(const struct measured *m, unsigned n)
 
 static void print_row(unsigned n, const struct measured *m)
 {
-    printf("| %u | %.1f | %.0f | %.2f | %.1f | %.1f | %.1f | %.0f | %.0f | %.1f | %.2f |\n", n, m->placed_us,
-           m->step_us, m->step_us / n, m->requests / n, m->replies / n, m->pulls / n, m->frames, m->bytes / 1024,
-           strong(m, n), weak(m, n));
+    printf("| %u | %.1f | %.0f | %.2f | %.1f | %.1f | %.1f | %.1f | %.0f | %.0f | %.1f | %.2f |\n", n, m->placed_us,
+           m->step_us, m->step_us / n, m->requests / n, m->replies / n, m->pulls / n, m->between / n, m->frames,
+           m->bytes / 1024, strong(m, n), weak(m, n));
     fflush(stdout);
 }
 
@@ -310,9 +311,9 @@ int main(int argc, char **argv)
     setenv("TESELA_CACHE", "off", 1);
     setenv("TESELA_LOG", "error", 1);
     unsetenv("TESELA_MEMBERS");
-    printf("| members | placed, us | cut, us | for each, us | requests each | replies each | halos each | frames | "
-           "memory, KiB | strong, times | weak |\n"
-           "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    printf("| members | placed, us | cut, us | for each, us | requests each | replies each | halos each | ends each | "
+           "frames | memory, KiB | strong, times | weak |\n"
+           "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (unsigned n = options.least;; n = 2 * n < options.most ? 2 * n : options.most) {
         if (!measure(n, &m)) {
             fprintf(stderr, "many_nodes: %u members: no answer\n", n);

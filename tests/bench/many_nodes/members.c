@@ -21,6 +21,7 @@ struct fence {
     struct tsl_fence base;
     cl_int status;
     uint64_t ran_ns, at_ns, number;
+    bool has_opener; /* of a gate: another node's work, whose node opens it */
     TSL_SMALL_VECTOR(struct note, 2) notes;
 };
 
@@ -29,8 +30,9 @@ static struct {
     size_t n, capacity;
     struct fence **list;
 } on_way;
-static bool dirty[TSL_MAX_MEMBERS];            /* something was said since the last frame */
-static unsigned owed[TSL_MAX_MEMBERS], n_owed; /* whose gates opened */
+static bool dirty[TSL_MAX_MEMBERS]; /* what was said since the last frame is to leave with the next flush */
+static bool is_any_dirty;
+static unsigned owed[TSL_MAX_MEMBERS], n_owed; /* whose gates opened, and no other node does */
 static uint64_t free_ns[TSL_MAX_MEMBERS];      /* when it has done all that it was given */
 static struct tsl_driver driver;
 
@@ -51,6 +53,11 @@ static void said(const struct tsl_member *member)
 {
     (void)member;
     many_counts.requests++;
+}
+
+static void make_dirty(const struct tsl_member *member)
+{
+    dirty[member->index] = is_any_dirty = true;
 }
 
 /* ---- Fences ------------------------------------------------------------------------------------------------------ */
@@ -120,7 +127,7 @@ static cl_int submit(struct tsl_lane *lane, uint64_t ran_ns, struct tsl_fence **
     uint64_t *free_at = &free_ns[lane->member->index], now = tsl_clock_ns();
 
     said(lane->member);
-    dirty[lane->member->index] = true;
+    make_dirty(lane->member);
     *free_at = (*free_at > now ? *free_at : now) + ran_ns;
     if (wanted) {
         struct fence *fence = make_fence(lane->member);
@@ -221,10 +228,27 @@ static cl_int gate_create(struct tsl_member *member, struct tsl_fence **gate)
     return CL_SUCCESS;
 }
 
+/* Both nodes are told, in the frames that leave next. */
+static void gate_by(struct tsl_fence *gate, struct tsl_fence *opener)
+{
+    if (opener->driver != &driver || opener->member == gate->member || ((struct fence *)opener)->status <= CL_COMPLETE)
+        return;
+    ((struct fence *)gate)->has_opener = true;
+    said(gate->member);
+    said(opener->member);
+    make_dirty(opener->member);
+}
+
+/* Where the other node opens it, too, the program's word waits for the next frame. */
 static cl_int gate_open(struct tsl_fence *gate, cl_int status)
 {
     said(gate->member);
-    owed[n_owed++ % TSL_MAX_MEMBERS] = gate->member->index;
+    if (((struct fence *)gate)->has_opener) {
+        many_counts.between++;
+        make_dirty(gate->member);
+    } else {
+        owed[n_owed++ % TSL_MAX_MEMBERS] = gate->member->index;
+    }
     end((struct fence *)gate, status);
     return CL_SUCCESS;
 }
@@ -244,11 +268,15 @@ static void lane_free(struct tsl_lane *lane)
     free(lane);
 }
 
+/* For all nodes, as a node's work may wait for another's. */
 static cl_int flush(struct tsl_lane *lane)
 {
-    if (dirty[lane->member->index])
-        many_counts.frames++;
-    dirty[lane->member->index] = false;
+    (void)lane;
+    for (unsigned i = 0; is_any_dirty && i < TSL_MAX_MEMBERS; i++) {
+        many_counts.frames += dirty[i];
+        dirty[i] = false;
+    }
+    is_any_dirty = false;
     return CL_SUCCESS;
 }
 
@@ -353,6 +381,7 @@ static void set_operations(void)
     driver.can_wait = can_wait;
     driver.gate_create = gate_create;
     driver.gate_open = gate_open;
+    driver.gate_by = gate_by;
 }
 
 bool many_step(void)

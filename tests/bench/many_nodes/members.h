@@ -12,7 +12,8 @@ struct many_counts {
     uint64_t requests; /* of work, gates, flushes, fences that are freed */
     uint64_t launches, writes, reads, pulls;
     uint64_t replies; /* ends that are told */
-    uint64_t frames;  /* flushes that had something to send */
+    uint64_t frames;  /* that flushes sent, and gates that no other node opens */
+    uint64_t between; /* ends that nodes tell each other */
 };
 
 extern struct many_counts many_counts;
