@@ -50,11 +50,12 @@ bool tsl_borders_place(const struct tsl_borders *b, unsigned attempt, uint64_t *
     if (pieces == 0 && attempt > 0)
         return false;
     uint64_t all = pieces ? pieces : b->n_groups, size = b->n_groups / all;
-    double sum = 0;
+    double sum = (double)b->done / (double)b->n_groups, left = 1 - sum;
     for (unsigned s = 0; s < b->n; s++) {
-        sum += b->part[s];
+        sum += b->part[s] * left;
         uint64_t end = (uint64_t)(sum * (double)all + 0.5);
         ends[s] = (end < all ? end : all) * size;
+        ends[s] = ends[s] < b->done ? b->done : ends[s];
     }
     ends[b->n - 1] = b->n_groups;
     return true;

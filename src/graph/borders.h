@@ -21,10 +21,12 @@
 struct tsl_borders {
     uint64_t n_groups;
     unsigned n;         /* shares, > 0 */
-    const double *part; /* of each; >= 0, the sum is 1 */
+    const double *part; /* of each, of what is to be shared out; >= 0, the sum is 1 */
+    uint64_t done;      /* groups, the first of the launch, that aren't to be shared out; fewer than n_groups */
 };
 
-/* Writes ends[s]: behind the last group of share s; ascending, the last one is n_groups, equal ones are empty shares.
+/* Writes ends[s]: behind the last group of share s; ascending, none before `done`, the last one is n_groups, equal ones
+ * are empty shares.
  * attempt: 0 is the finest fraction. False: there is none for that attempt, and nothing is written; never for 0. */
 bool tsl_borders_place(const struct tsl_borders *borders, unsigned attempt, uint64_t *ends);
 

@@ -14,6 +14,7 @@
 #include "graph/edge.h"
 #include "graph/either_way.h"
 #include "graph/footing.h"
+#include "graph/lead.h"
 #include "graph/member_memory.h"
 #include "graph/op.h"
 #include "graph/out_of_core.h"
@@ -154,6 +155,13 @@ static bool waits_for_others(struct tsl_command *c, const struct tsl_ask *ask)
     return c->awaits_members;
 }
 
+/* What is left of a launch and runs whole does so where it began: its data are there, and the kernel's code is. */
+static void stay_with_lead(const struct tsl_command *c, struct tsl_candidate *candidates)
+{
+    for (unsigned i = 0; i < c->graph->n_ports && candidates[c->lead_member].eligible; i++)
+        candidates[i].eligible &= i == c->lead_member;
+}
+
 bool tsl_place_choose(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
@@ -185,12 +193,16 @@ bool tsl_place_choose(struct tsl_command *c)
     ask.ready_ns = tsl_survey(c, &c->share.window, NULL, members, candidates);
     if (waits_for_others(c, &ask))
         return false;
-    if (!tsl_cut_choose(c, &ask, candidates)) {
+    if (!tsl_cut_choose(c, &ask, candidates) && !c->lead_due) {
+        if (c->n_leads)
+            stay_with_lead(c, candidates);
         tsl_placer_choose(g->placer, &ask, &c->share.placement);
         tsl_readiness_placed(g, &c->share.placement, ask.now_ns);
     }
-    if (c->share.placement.later)
+    if (c->share.placement.later || c->lead_due)
         return false;
+    if (c->n_leads)
+        tsl_lead_settle(c);
     tsl_variants_settle(c, &choices);
     return placed(c);
 }
@@ -342,9 +354,13 @@ void tsl_place_abandon(struct tsl_command *c)
 bool tsl_place_hold(struct tsl_command *c)
 {
     struct tsl_port *port;
+    if (c->lead && tsl_lead_holds(c)) {
+        c->n_hold++;
+        return true;
+    }
     if (!c->kernel || c->share.placement.placed || c->status != CL_COMPLETE || tsl_place_choose(c))
         return false;
-    if (c->awaits_members) {
+    if (c->awaits_members || c->lead_due) {
         c->n_hold++;
         return true;
     }

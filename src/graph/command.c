@@ -69,6 +69,7 @@ void tsl_command_unref(struct tsl_command *c)
         tsl_op_unref(c->ends[i]);
     free(c->ends);
     tsl_op_unref(c->share.op);
+    tsl_op_unref(c->first_op);
     tsl_slices_unref(c->share.slices);
     tsl_pool_put(&c->graph->command_pool, c);
 }
@@ -109,6 +110,8 @@ static void complete(struct tsl_command *c)
         queue->barrier = NULL;
         tsl_command_unref(c);
     }
+    if (c->is_lead)
+        c->graph->ask_again = true;
     if (c->in_order)
         report_in_order(queue);
     else

@@ -85,6 +85,16 @@ struct tsl_command {
     bool changes_by_turns;    /* ... which atomic operations change, whose order any run has another of */
     tsl_members members;      /* of a kernel: those that can take the launch */
     bool awaits_members;      /* ... waits for these to be ready (readiness.h) */
+    bool is_lead;             /* a window by which a launch begins (lead.h) */
+    bool lead_due;            /* of a held launch: `lead` is to be scheduled */
+    unsigned n_leads;         /* ... and of any: so many windows it began by */
+    struct tsl_command *lead; /* ... the one that hasn't ended (owned reference); NULL: it has */
+    struct tsl_op *first_op;  /* ... whose start is the launch's (owned reference); NULL: a share's */
+    double leads_ns;          /* ... how long they took together */
+    uint64_t lead_groups;     /* ... how many groups the first has ... */
+    uint8_t lead_dimension;   /* ... along this dimension */
+    uint8_t lead_member;      /* ... where it ran */
+    bool lead_tried;          /* ... one was to show what members take that had not run the kernel */
     bool out_of_core;         /* a launch that runs window by window, on those of `members` (out_of_core.h) */
     tsl_members other_way; /* ... or may run so, or whole, on these members instead (either_way.h); empty: it can't */
     uint64_t evicts_ns;    /* ... when it was placed, if others' memory had to go for that (either_way.h); else 0 */

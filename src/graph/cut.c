@@ -10,6 +10,7 @@
 #include "graph/cut_count.h"
 #include "graph/cut_inside.h"
 #include "graph/cut_kernel.h"
+#include "graph/cut_lead.h"
 #include "graph/cut_rims.h"
 #include "graph/cut_work.h"
 #include "graph/queue.h"
@@ -108,7 +109,7 @@ static bool refuse(struct tsl_cut *cut, enum tsl_cut_why why)
 /* ---- What the kernel allows -------------------------------------------------------------------------------------- */
 
 /* Marks the candidates that can run a part of the launch, and takes the footprint of the first. */
-static bool mark_candidates(struct tsl_cut *cut, struct tsl_candidate *candidates)
+bool tsl_cut_mark(struct tsl_cut *cut, struct tsl_candidate *candidates)
 {
     struct tsl_command *c = cut->command;
     enum tsl_cut_why why = TSL_CUT_OK;
@@ -128,7 +129,7 @@ static bool mark_candidates(struct tsl_cut *cut, struct tsl_candidate *candidate
     return !tsl_cut_kernel_has_svm(c->args) || refuse(cut, TSL_CUT_SVM);
 }
 
-static tsl_members members_with_windows(const struct tsl_cut *cut)
+tsl_members tsl_cut_members(const struct tsl_cut *cut)
 {
     tsl_members members = TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
@@ -219,7 +220,7 @@ static bool make_shares(struct tsl_cut *cut, const struct tsl_candidate *candida
         share->peer_ns = waits ? candidates[cut->members[s]].peer_ns : 0;
         share->asked_ns = ask.now_ns;
         double part = tsl_cut_work_of(tsl_cut_work_memo(cut), &share->window, cut->dimension);
-        share->work = (uint64_t)fmax(part * (double)ask.size + 0.5, 1);
+        share->work = (uint64_t)fmax(part * (double)tsl_cut_launch_items(cut) + 0.5, 1);
         share->placement.member = cut->members[s];
         if (cut->n_inside && waits)
             tsl_cut_place_rim(cut, share);
@@ -232,10 +233,10 @@ static bool make_shares(struct tsl_cut *cut, const struct tsl_candidate *candida
 
 /* Where all is cut, the program leaves the choice and there are few work-items, each share has some groups all the
  * same. */
-static void choose_size(struct tsl_cut *cut)
+void tsl_cut_choose_size(struct tsl_cut *cut)
 {
     const struct tsl_command *c = cut->command;
-    tsl_members members = members_with_windows(cut);
+    tsl_members members = tsl_cut_members(cut);
     if (tsl_cut_is_wanted(c->graph))
         tsl_launch_choose_small(c->kernel, c->queue->handle->device, members, 4 * tsl_members_count(members),
                                 &cut->window);
@@ -316,7 +317,7 @@ static void keep(const struct tsl_cut *cut, const struct tsl_parts *parts, const
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
     struct tsl_graph *g = cut->command->graph;
-    bool few = parts->known && cut->rung == TSL_RUNG_EXACT;
+    bool few = parts->known && cut->rung == TSL_RUNG_EXACT && !cut->command->n_leads;
     for (unsigned s = 0; s < cut->n; s++)
         few &= candidates[cut->members[s]].move_ns <= parts->run_ns &&
                !tsl_command_share(cut->command, s)->placement.first;
@@ -347,14 +348,14 @@ bool tsl_cut_again(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_
     if (!kept || !kept->n_left)
         return false;
     begin(&cut, c, ask);
-    if (!mark_candidates(&cut, candidates))
+    if (!tsl_cut_mark(&cut, candidates))
         return false;
-    choose_size(&cut);
+    tsl_cut_choose_size(&cut);
     if (!is_as_before(&cut))
         return false;
     kept->n_left--;
     struct tsl_parts parts = kept->parts;
-    tsl_cut_kernel_memories(c, cut.footprint, members_with_windows(&cut), cut.memories, &cut.values);
+    tsl_cut_kernel_memories(c, cut.footprint, tsl_cut_members(&cut), cut.memories, &cut.values);
     cut.rung = TSL_RUNG_EXACT;
     bool chosen = tsl_cut_exactly(&cut, &parts);
     if (chosen) {
@@ -376,7 +377,7 @@ bool tsl_cut_again(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_
 static bool choose(struct tsl_cut *cut, struct tsl_parts *parts)
 {
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
-    tsl_cut_kernel_memories(cut->command, cut->footprint, members_with_windows(cut), cut->memories, &cut->values);
+    tsl_cut_kernel_memories(cut->command, cut->footprint, tsl_cut_members(cut), cut->memories, &cut->values);
     cut->rung = find_rung(cut, parts);
     if (cut->rung == TSL_RUNG_WHOLE) {
         if (cut->verdict.why == TSL_CUT_OK)
@@ -421,7 +422,7 @@ static uint64_t most_groups(const struct tsl_window *window)
 static bool ask_for_parts(struct tsl_cut *cut, struct tsl_candidate *candidates, struct tsl_parts *parts)
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
-    if (!mark_candidates(cut, candidates)) {
+    if (!tsl_cut_mark(cut, candidates)) {
         tsl_cut_count(cut->command, TSL_RUNG_WHOLE);
         return false;
     }
@@ -439,6 +440,17 @@ static bool ask_for_parts(struct tsl_cut *cut, struct tsl_candidate *candidates,
     return whole(cut, why[parts->why]);
 }
 
+/* False: a launch that began by windows is looked at no further: it has another one, or runs whole. */
+static bool goes_on(struct tsl_cut *cut, struct tsl_candidate *candidates)
+{
+    enum tsl_cut_lead_next next = tsl_cut_lead_next(cut, candidates);
+    if (next == TSL_CUT_LEAD_WHOLE)
+        whole(cut, TSL_WHOLE_UNKNOWN);
+    free(cut->touches);
+    cut->touches = NULL;
+    return next == TSL_CUT_LEAD_ENDS;
+}
+
 bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)
 {
     struct tsl_cut cut;
@@ -452,13 +464,19 @@ bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl
     begin(&cut, c, ask);
     if (c->kernel->cut.kept)
         c->kernel->cut.kept->n_left = 0;
-    if (!ask_for_parts(&cut, candidates, &parts))
+    if (c->n_leads && !goes_on(&cut, candidates))
         return false;
-    choose_size(&cut);
-    bool chosen = choose(&cut, &parts);
+    parts.why = TSL_UNCUT_PARTS;
+    bool found = ask_for_parts(&cut, candidates, &parts);
+    if (found)
+        tsl_cut_choose_size(&cut);
+    bool chosen = found && choose(&cut, &parts);
+    if (!chosen && parts.why == TSL_UNCUT_UNKNOWN)
+        tsl_cut_lead_first(&cut, &parts);
     free(cut.touches);
     free(cut.joints);
-    tsl_cut_count(c, chosen ? cut.rung : TSL_RUNG_WHOLE);
+    if (found && !c->lead_due)
+        tsl_cut_count(c, chosen ? cut.rung : TSL_RUNG_WHOLE);
     return chosen;
 }
 

@@ -74,6 +74,26 @@ const struct tsl_cut_memo *tsl_cut_work_memo(const struct tsl_cut *cut)
     return memo->work_dimension == cut->dimension ? memo : &even;
 }
 
+uint64_t tsl_cut_launch_items(const struct tsl_cut *cut)
+{
+    struct tsl_window all = cut->window;
+    all.whole = true;
+    return tsl_window_items(&all);
+}
+
+/* Of what is left of a launch that began by windows the borders lie where they would lie for all of it. */
+static bool place_borders(struct tsl_cut *cut, unsigned n, const double *part, unsigned attempt)
+{
+    uint64_t left = tsl_cut_groups(&cut->window, cut->dimension),
+             done = cut->window.whole ? 0 : cut->window.group_begin[cut->dimension];
+    const struct tsl_borders borders = {done + left, n, part, done};
+    if (!tsl_borders_place(&borders, attempt, cut->ends))
+        return false;
+    for (unsigned s = 0; s < n && done; s++)
+        cut->ends[s] -= done;
+    return true;
+}
+
 /* False: there are no such borders. */
 bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, unsigned attempt)
 {
@@ -86,10 +106,11 @@ bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, un
             part[n] = parts->of[i] / parts->n_windows;
             members[n++] = i;
         }
-    tsl_cut_work_recall(cut->command, cut->ask->size);
-    tsl_cut_work_place(tsl_cut_work_memo(cut), n, part);
-    const struct tsl_borders borders = {tsl_cut_groups(&cut->window, cut->dimension), n, part};
-    if (!tsl_borders_place(&borders, attempt, ends))
+    if (cut->window.whole) {
+        tsl_cut_work_recall(cut->command, cut->ask->size);
+        tsl_cut_work_place(tsl_cut_work_memo(cut), n, part);
+    }
+    if (!place_borders(cut, n, part, attempt))
         return false;
     tsl_cut_windows(&cut->window, cut->dimension, n, ends, windows);
     cut->n = 0;
@@ -214,9 +235,9 @@ bool tsl_cut_is_exact(struct tsl_cut *cut)
 /* Coarse borders make the longest part longer. */
 static void stretch(const struct tsl_cut *cut, struct tsl_parts *parts)
 {
-    double most = 1;
+    double most = 1, left = (double)cut->ask->size / (double)tsl_cut_launch_items(cut);
     for (unsigned s = 0; s < cut->n; s++) {
-        double planned = parts->of[cut->members[s]] / parts->n_windows;
+        double planned = left * parts->of[cut->members[s]] / parts->n_windows;
         most = fmax(most, tsl_cut_work_of(tsl_cut_work_memo(cut), &cut->windows[s], cut->dimension) / planned);
     }
     parts->run_ns *= most;

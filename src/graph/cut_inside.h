@@ -50,6 +50,15 @@ bool tsl_cut_give_up(struct tsl_cut *cut, enum tsl_cut_why why);
 bool tsl_cut_lacks_shares(struct tsl_cut *cut);
 /* The shares of these parts; attempt: graph/borders.h. False: there are no such borders. */
 bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, unsigned attempt);
+/* Work-items of the whole launch, of which the ask may be about what is left. */
+uint64_t tsl_cut_launch_items(const struct tsl_cut *cut);
+/* Marks the candidates that can run a part of the launch, and takes the footprint of the first. False: there is none.
+ */
+bool tsl_cut_mark(struct tsl_cut *cut, struct tsl_candidate *candidates);
+/* The candidates that are marked. */
+tsl_members tsl_cut_members(const struct tsl_cut *cut);
+/* Gives the launch a local size, if the program leaves that to us. */
+void tsl_cut_choose_size(struct tsl_cut *cut);
 /* What each share touches. */
 bool tsl_cut_evaluate(struct tsl_cut *cut);
 /* Do the shares write different bytes of these memories, also by what is claimed for them? False: the verdict tells. */

@@ -208,7 +208,8 @@ static struct tsl_times share_times(const struct tsl_command *c, const struct ts
     return device;
 }
 
-/* From the first start of a share to the last end, of a share or of what is done behind them. */
+/* From the first start of a share, or of a window by which the launch began, to the last end, of a share or of what is
+ * done behind them. */
 static void device_times(struct tsl_command *c, struct tsl_command_times *times)
 {
     struct tsl_times all = share_times(c, c->share.op);
@@ -216,6 +217,10 @@ static void device_times(struct tsl_command *c, struct tsl_command_times *times)
         struct tsl_times one = share_times(c, tsl_command_share(c, i)->op);
         all.start_ns = one.start_ns < all.start_ns ? one.start_ns : all.start_ns;
         all.end_ns = one.end_ns > all.end_ns ? one.end_ns : all.end_ns;
+    }
+    if (c->first_op) {
+        struct tsl_times one = share_times(c, c->first_op);
+        all.start_ns = one.start_ns < all.start_ns ? one.start_ns : all.start_ns;
     }
     for (unsigned i = 0; i < c->n_ends; i++) {
         struct tsl_times one = share_times(c, c->ends[i]);

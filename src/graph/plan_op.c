@@ -87,8 +87,8 @@ struct tsl_op *tsl_plan_launch(struct tsl_command *c, const tsl_dependences *ord
     if (!op)
         return NULL;
     op->share = i;
-    op->user.group = c->n_more && !c->out_of_core ? c->id : 0; /* Before the first claim: shares make no edges among
-                                                                * each other. */
+    /* Before the first claim: shares make no edges among each other. A lead has its launch's number. */
+    op->user.group = !c->n_more || c->out_of_core ? 0 : c->is_lead ? ~c->id : c->id;
     serve(op, share);
     return op;
 }

@@ -241,6 +241,15 @@ bool tsl_readiness_holds(const struct tsl_command *c, double run_ns)
     return gain > 0 && gain >= HOLD * left_ns(graph);
 }
 
+double tsl_readiness_left_ns(const struct tsl_command *c, double run_ns)
+{
+    struct tsl_graph *graph = c->graph;
+    if (c->queue->pinned >= 0 || all_are_ready(graph))
+        return 0;
+    open_for(graph, run_ns);
+    return graph->readiness.will_be_over && gain_ns(c, run_ns) > 0 ? left_ns(graph) : 0;
+}
+
 static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)
 {
     double longest_ns = (double)tsl_ready_longest_ns(), age_ns = (double)(now_ns - graph->readiness.since_ns);

@@ -131,7 +131,7 @@ static void describe_launch(struct tsl_op_record *r, const struct tsl_op *op)
     whole.whole = true; /* Of a chain perhaps not all windows are made yet. */
     for (unsigned i = 0; i <= c->n_more && !c->n_chained; i++)
         r->of += tsl_window_items(&tsl_command_share(c, i)->window);
-    if (c->n_chained)
+    if (c->n_chained || c->n_leads || c->is_lead)
         r->of = tsl_window_items(&whole);
     r->items = tsl_window_items(&share->window);
     r->share = op->share;
@@ -172,7 +172,7 @@ void tsl_record_op(struct tsl_op *op)
 
 void tsl_record_command(struct tsl_command *c)
 {
-    if (!tsl_trace_on())
+    if (!tsl_trace_on() || c->is_lead)
         return;
     struct tsl_op_record *r = record_new(c->graph);
     if (!r)

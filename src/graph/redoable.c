@@ -5,9 +5,15 @@
 #include "graph/state.h"
 #include "program/program.h"
 
+/* A window by which a launch begins, and what is left of such a launch, are apart as shares are. */
+static bool is_cut_exactly(const struct tsl_command *c)
+{
+    return c->n_more ? c->rung == TSL_RUNG_EXACT : c->is_lead || c->n_leads;
+}
+
 void tsl_redoable_begin(struct tsl_command *c)
 {
-    if (!c->n_more || c->rung != TSL_RUNG_EXACT || c->out_of_core || c->joints || c->graph->n_ports < 2)
+    if (!is_cut_exactly(c) || c->out_of_core || c->joints || c->graph->n_ports < 2)
         return;
     c->may_redo = true;
     LIST_INSERT_HEAD(&c->graph->redoable, c, redo);

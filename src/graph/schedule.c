@@ -161,7 +161,8 @@ static void extend_frontier(struct tsl_command *c)
 static inline void begin(struct tsl_command *c, tsl_dependences *order)
 {
     c->state = TSL_SCHEDULED;
-    c->submit_ns = tsl_command_stamp(c);
+    if (!c->n_leads) /* Else it was, when the first of them was. */
+        c->submit_ns = tsl_command_stamp(c);
     tsl_callback_submitted(c);
     c->n_undone++;
     c->refs++;
@@ -332,6 +333,19 @@ static bool is_chained(struct due *due, struct tsl_command *c)
     return true;
 }
 
+/* The launch waits for its window, whose end is to be seen at once, and all that waits for the launch does. A window
+ * that failed before it had any work ends when all before it has. */
+static void schedule_lead(struct tsl_command *c)
+{
+    struct tsl_command *lead = c->lead;
+    c->lead_due = false;
+    schedule(lead);
+    for (unsigned i = 0; i < lead->own.n; i++)
+        tsl_op_watch(TSL_SMALL_AT(&lead->own, i)->op);
+    if (!lead->own.n && lead->state < TSL_COMPLETE)
+        tsl_command_watch(lead);
+}
+
 static void run(struct due *due)
 {
     while (due->first) {
@@ -343,6 +357,8 @@ static void run(struct due *due)
             continue;
         if (not_now(c)) {
             STAILQ_INSERT_TAIL(&c->graph->later, c, later);
+            if (c->lead_due)
+                schedule_lead(c);
             continue;
         }
         c->refs++;

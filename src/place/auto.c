@@ -245,8 +245,11 @@ static double late_ns(const struct tsl_placement *placement, const struct tsl_en
 
 void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended)
 {
+    double ns = ended->ran_ns ? (double)ended->ran_ns : placement->run_ns;
+
+    tsl_lead_earn(placer, ns);
     if (!placement->try)
-        placer->purse_ns += TSL_TRY_PART * (ended->ran_ns ? (double)ended->ran_ns : placement->run_ns);
+        placer->purse_ns += TSL_TRY_PART * ns;
     else if (ended->ran_ns)
         placer->purse_ns +=
             placement->run_ns + placement->try_risk_ns - (double)ended->ran_ns - late_ns(placement, ended);

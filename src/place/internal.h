@@ -63,6 +63,8 @@ struct tsl_placer {
     struct tsl_model *model;               /* auto; NULL for the other policies */
     uint64_t program;                      /* auto: what the model knows this process' program by */
     double purse_ns;                       /* auto: what tries may cost */
+    double leads_ns;                       /* auto: what windows at the begin of launches have cost, of late */
+    unsigned n_units[TSL_MAX_MEMBERS];     /* compute units; 1: not known */
     uint64_t trying;                       /* auto: what a variant is known by whose try hasn't ended; 0: none */
     double regret_ns[TSL_MAX_MEMBERS];     /* auto: what was lost by leaving data where they are instead of moving them
                                               there */
@@ -137,6 +139,9 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
 void tsl_auto_book(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 /* A try has ended, or another launch: what was spent, what may be. */
 void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended);
+
+/* lead.c: launches took so long, of which windows may cost a part. */
+void tsl_lead_earn(struct tsl_placer *placer, double ns);
 
 /* Part of what launches take that tries may cost. */
 #define TSL_TRY_PART 0.02

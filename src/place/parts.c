@@ -279,6 +279,7 @@ static bool auto_parts(struct tsl_placer *placer, const struct tsl_ask *ask, str
     struct tsl_whole whole = tsl_auto_whole(placer, ask);
 
     parts->known = whole.known;
+    parts->whole_member = whole.member;
     if (!whole.known)
         parts->why = TSL_UNCUT_UNKNOWN;
     else if (whole.run_ns < LEAST_NS / 2)

@@ -54,6 +54,16 @@ uint64_t tsl_kind_of(const struct tsl_member *member, unsigned i)
     return mix(hash, path->driver_version) | 1u << 8; /* never one of the small numbers */
 }
 
+static unsigned units_of(const struct tsl_member *member)
+{
+    cl_uint n = 0;
+
+    if (!member->path || !member->driver || !member->driver->info ||
+        member->driver->info(member->path, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(n), &n, NULL))
+        return 1;
+    return n ? n : 1;
+}
+
 static bool lasting(struct tsl_member *const *members, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -78,6 +88,7 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
         placer->profiles[i] = members[i]->caps.profiles;
         placer->domain[i] = members[i]->caps.domain;
         placer->kind[i] = tsl_kind_of(members[i], i);
+        placer->n_units[i] = units_of(members[i]);
         placer->is_gpu[i] = members[i]->path && members[i]->path->type & CL_DEVICE_TYPE_GPU;
     }
     choose_policy(placer, members, settings);

@@ -182,6 +182,7 @@ struct tsl_parts {
     tsl_members tried;          /* these have a very small part, to learn how long it takes there */
     unsigned n_windows;         /* on each member that has a part, one after another; more than 1 for tests only */
     enum tsl_uncut why;         /* why there are no parts, where the policy auto found none */
+    unsigned whole_member;      /* where the launch would run whole; by the policy auto only */
     bool known;                 /* the times below are estimated, not unknown */
     double run_ns;              /* the longest part, without moves */
     double whole_run_ns;        /* the launch whole, without moves */
@@ -206,6 +207,16 @@ bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
  * move_ns is what was found for that one. */
 bool tsl_placer_repeats(const struct tsl_placer *placer, const struct tsl_ask *ask);
 void tsl_placer_repeat(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts);
+/* A launch of a kernel of which nothing is known may begin by a window of it, which shows what it takes. The least part
+ * of the launch that says something, on that member; 0: it is too much of the launch, or such windows have cost enough.
+ * n_groups: all the launch has. */
+double tsl_placer_lead(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t n_groups);
+/* Windows took ns, and the rest of their launch runs whole all the same. */
+void tsl_placer_led(struct tsl_placer *placer, double ns);
+/* Smaller launches have no such windows (work-items); how many times what fills a member they have at least. Constant
+ * but for tests. */
+extern uint64_t tsl_lead_items;
+extern double tsl_lead_fill;
 /* Is it worth more launches, and their planning, to hide moves that take so long behind what the parts do? */
 bool tsl_placer_divides(struct tsl_placer *placer, const struct tsl_parts *parts, double move_ns);
 /* How long that member takes for so many of the launch's work-items, by what was measured; 0: not known. */

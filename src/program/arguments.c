@@ -505,6 +505,15 @@ static enum held hold(struct tsl_args *args)
     return kept < args->n ? ARGUMENT_GONE : LISTED_GONE;
 }
 
+void tsl_args_hold(struct tsl_args *args)
+{
+    tsl_spin_take(&args->lock);
+    args->n_held++;
+    tsl_spin_give(&args->lock);
+    /* Relaxed: the caller has a reference. */
+    atomic_fetch_add_explicit(&args->refs, 1, memory_order_relaxed);
+}
+
 void tsl_args_let_go(struct tsl_args *args)
 {
     bool last;

@@ -304,6 +304,8 @@ cl_int tsl_kernel_set_svm_list(struct tsl_kernel *kernel, size_t n, const void *
 /* The present arguments for a launch, with a reference. All their buffers are kept alive until tsl_args_let_go.
  * CL_INVALID_KERNEL_ARGS if one is unset or its buffer was released. */
 cl_int tsl_kernel_args(struct tsl_kernel *kernel, struct tsl_args **args);
+/* Another reference for another launch with them, while one has them. */
+void tsl_args_hold(struct tsl_args *args);
 void tsl_args_let_go(struct tsl_args *args); /* NULL allowed; may destroy buffers: not under the graph's lock */
 void tsl_args_unref(struct tsl_args *args);  /* NULL allowed */
 

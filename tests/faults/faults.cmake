@@ -345,6 +345,14 @@ fault(redo_unfenced graph/plan_kernel.c
     [[    if (!error && !(BROKEN && tsl_op_share(op)->again))
         error = claim_args(a, op);]]
     "a share that is done again doesn't wait for what it reads")
+fault(lead_forgiven graph/lead.c
+    [[    if (lead->status < 0)]]
+    [[    if (lead->status < 0 && !BROKEN)]]
+    "a launch goes on though the window by which it began has failed")
+fault(lead_again graph/lead.c
+    [[    c->share.window = windows[1];]]
+    [[    c->share.window = windows[BROKEN ? 0 : 1];]]
+    "a launch does the window by which it began once more, and not the rest")
 
 foreach(file IN LISTS files)
     get_filename_component(folder ${OUT}/${file} DIRECTORY)

@@ -53,6 +53,10 @@ static unsigned long hunt(unsigned fault, uint64_t *seed)
         hunt.like = (struct sim_options){.footprints = true, .split = SIM_SPLIT_ALWAYS};
         hunt.set = SIM_CHOOSE_FAILURES | SIM_CHOOSE_FOOTPRINTS | SIM_CHOOSE_SPLIT;
     }
+    if (!strncmp(faults[fault - 1].name, "lead_", 5)) { /* Where first launches begin by windows. */
+        hunt.like = (struct sim_options){.failures = true, .footprints = true, .split = SIM_SPLIT_AUTO};
+        hunt.set = SIM_CHOOSE_FAILURES | SIM_CHOOSE_FOOTPRINTS | SIM_CHOOSE_SPLIT;
+    }
     sim_fault = fault;
     n_failed = sim_hunt(&hunt, NULL, seed);
     sim_fault = 0;

@@ -7,6 +7,7 @@
 #include "graph/chain.h"
 #include "graph/graph.h"
 #include "graph/join.h"
+#include "graph/lead.h"
 #include "graph/redo.h"
 #include "graph/runs.h"
 #include "graph/state.h"
@@ -14,6 +15,7 @@
 #include "jobs.h"
 #include "kernels.h"
 #include "members/members.h"
+#include "place/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,6 +275,9 @@ static void make_members(struct sim_world *world)
     tsl_chain_window_ns = sim_mix(world->options.seed + 14) % 4 ? 0 : 1e4; /* Tiny windows are chained, too. */
     tsl_touch_parts = 1u << sim_mix(world->options.seed + 12) % 4;
     tsl_touch_tiles = 1u << sim_mix(world->options.seed + 14) % 6;
+    tsl_lead_items = sim_mix(world->options.seed + 15) % 4 ? 1 : 1u << 14; /* Tiny launches begin by windows, too. */
+    tsl_lead_fill = 0;
+    tsl_lead_long_ns = sim_mix(world->options.seed + 15) / 4 % 2 ? 1e4 : 2e6;
     for (unsigned i = 0; i < setup.n_members; i++)
         setup.members[i].tells_late = sim_mix(world->options.seed + 1 + i) % 4 != 0;
     tsl_fake_begin(&setup);

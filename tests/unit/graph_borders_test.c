@@ -10,7 +10,7 @@ static uint64_t ends[8];
 
 static bool place(uint64_t n_groups, unsigned n, unsigned attempt)
 {
-    const struct tsl_borders borders = {n_groups, n, parts};
+    const struct tsl_borders borders = {n_groups, n, parts, 0};
 
     return tsl_borders_place(&borders, attempt, ends);
 }
@@ -53,6 +53,24 @@ static void small_parts_stay_exact(void **state)
     parts[1] = 0.999;
     assert_true(place(1 << 20, 2, 0));
     assert_true(ends[0] == 1049);
+}
+
+/* Of what is left of a launch the shares have their parts, and the border lies at a fraction of the whole launch. */
+static void what_is_done_has_no_share(void **state)
+{
+    (void)state;
+    parts[0] = parts[1] = 0.5;
+    for (unsigned attempt = 0; attempt < 2; attempt++) {
+        const struct tsl_borders borders = {4096, 2, parts, 128};
+
+        assert_true(tsl_borders_place(&borders, attempt, ends));
+        assert_true(ends[0] > 2048 && ends[0] <= 2240 && ends[1] == 4096);
+        assert_true(attempt || ends[0] % 32 == 0);
+    }
+    parts[0] = 0.001;
+    parts[1] = 0.999;
+    const struct tsl_borders coarse = {16, 2, parts, 15};
+    assert_true(tsl_borders_place(&coarse, 0, ends) && ends[0] == 15 && ends[1] == 16);
 }
 
 /* Any sizes: every group is in one share. */
@@ -99,9 +117,9 @@ static void proofs_are_of_equal_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(halves_are_halves),         cmocka_unit_test(fractions_grow_coarser),
-        cmocka_unit_test(small_parts_stay_exact),    cmocka_unit_test(borders_ascend),
-        cmocka_unit_test(proofs_are_of_equal_words),
+        cmocka_unit_test(halves_are_halves),      cmocka_unit_test(fractions_grow_coarser),
+        cmocka_unit_test(small_parts_stay_exact), cmocka_unit_test(what_is_done_has_no_share),
+        cmocka_unit_test(borders_ascend),         cmocka_unit_test(proofs_are_of_equal_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

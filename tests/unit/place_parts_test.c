@@ -238,6 +238,65 @@ static void test_unknown(void **state)
     assert_whole(KERNEL, 1u << 18);
 }
 
+static double lead(uint64_t size, unsigned member, uint64_t n_groups)
+{
+    struct tsl_ask asked = question(KERNEL, size);
+
+    return tsl_placer_lead(placer, &asked, member, n_groups);
+}
+
+/* The window by which a launch begins is as small as what fills the member, but a 256th of the launch, and it is a
+ * small part of that. */
+static void test_lead(void **state)
+{
+    (void)state;
+    begin_alike(2);
+    assert_true(fabs(lead(LARGE, 0, 1u << 14) - 1.0 / 256) < 1e-9);
+    placer->n_units[0] = 100;
+    assert_true(fabs(lead(LARGE, 0, 2000) - 0.1) < 1e-9);
+    assert_true(lead(LARGE, 0, 1000) <= 0);
+    placer->is_gpu[0] = true;
+    assert_true(lead(LARGE, 0, 2000) <= 0);
+    assert_true(fabs(lead(100 * 2048 * 20, 0, 2000) - 0.05) < 1e-9);
+    assert_true(lead((1u << 14) - 1, 1, 1u << 14) <= 0);
+}
+
+/* When they have cost much there are none, until launches have taken a hundred times as long. */
+static void test_leads_cost(void **state)
+{
+    (void)state;
+    begin_alike(2);
+    tsl_placer_led(placer, 9e6);
+    assert_true(lead(LARGE, 0, 1u << 14) > 0);
+    tsl_placer_led(placer, 3e6);
+    assert_true(lead(LARGE, 0, 1u << 14) <= 0);
+    for (unsigned i = 0; i < 3; i++) {
+        struct tsl_ask asked = question(KERNEL, LARGE);
+        struct tsl_placement placement;
+
+        tsl_placer_choose(placer, &asked, &placement);
+        tsl_placer_done(placer, &placement,
+                        &(struct tsl_ended){.kernel = KERNEL, .size = LARGE, .ran_ns = 100000000, .now_ns = now_ns});
+    }
+    assert_true(lead(LARGE, 0, 1u << 14) > 0);
+}
+
+/* By other settings there are none. */
+static void test_no_lead(void **state)
+{
+    static const enum tsl_split splits[] = {TSL_SPLIT_OFF, TSL_SPLIT_ALWAYS, TSL_SPLIT_ALWAYS_EXACT};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof splits / sizeof *splits; i++) {
+        begin(TSL_POLICY_AUTO, splits[i], 2, NULL);
+        assert_true(lead(LARGE, 0, 1u << 14) <= 0);
+        end(NULL);
+    }
+    begin(TSL_POLICY_EAGER, TSL_SPLIT_AUTO, 2, NULL);
+    assert_true(lead(LARGE, 0, 1u << 14) <= 0);
+    end(NULL);
+}
+
 static void keep_busy(unsigned member, double ns)
 {
     struct tsl_ask asked = question(99 + member, LARGE);
@@ -1154,6 +1213,9 @@ int main(void)
         cmocka_unit_test_teardown(test_small, end),
         cmocka_unit_test_teardown(test_no_gain, end),
         cmocka_unit_test_teardown(test_unknown, end),
+        cmocka_unit_test_teardown(test_lead, end),
+        cmocka_unit_test_teardown(test_leads_cost, end),
+        cmocka_unit_test(test_no_lead),
         cmocka_unit_test_teardown(test_busy, end),
         cmocka_unit_test_teardown(test_busy_with_parts, end),
         cmocka_unit_test_teardown(test_weak, end),

@@ -1,0 +1,312 @@
+/* A launch of a kernel of which nothing is known begins by a window, and goes on as that tells: in virtual time, seen
+ * in what runs, in what it takes, and in what the program sees of failures and times. */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_MODEL=off */
+/* variant: off TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_MODEL=off TESELA_SPLIT=off */
+#include "base/clock.h"
+#include "base/settings.h"
+#include "footprint_bed.h"
+#include "test.h"
+#include "timed.h"
+
+#define ITEMS   (1u << 21)
+#define GROUP   64u
+#define LONG_NS 500u          /* an item: the launch takes a second */
+#define WINDOW  (ITEMS / 256) /* as large as what fills a fake member, too */
+
+/* ---- Kernels ---- */
+
+static struct {
+    unsigned member;
+    size_t first, end;
+} ran[64];
+static unsigned n_ran;
+
+static void note(const struct tsl_fake_run *run)
+{
+    if (n_ran == sizeof ran / sizeof *ran)
+        return;
+    ran[n_ran].member = run->member;
+    ran[n_ran].first = run->first[0];
+    ran[n_ran++].end = run->end[0];
+}
+
+/* Each item twice would be seen. */
+static void update_body(const struct tsl_fake_run *run)
+{
+    unsigned char *bytes = run->args[0].ptr;
+
+    note(run);
+    for (size_t i = run->first[0]; i < run->end[0]; i++)
+        bytes[i]++;
+}
+
+static void no_body(const struct tsl_fake_run *run)
+{
+    note(run);
+}
+
+enum { UPDATE, OTHER, SCATTER, N_KERNELS };
+static const char *const names[N_KERNELS] = {"update", "other", "scatter"};
+
+static void name_kernels(void)
+{
+    static const enum tsl_fact_kind one[] = {TSL_FACT_GLOBAL};
+    static const unsigned access[] = {TSL_MAY_READ | TSL_MAY_WRITE};
+    static struct bed beds[N_KERNELS];
+
+    for (unsigned i = 0; i < N_KERNELS; i++) {
+        struct bed *bed = &beds[i];
+
+        bed_begin(bed, 1);
+        if (i == SCATTER) {
+            bed_access(bed, 0, TSL_ACCESS_WRITE, 1, TSL_FOOTPRINT_NONE);
+        } else {
+            bed_access(bed, 0, TSL_ACCESS_READ, 1, bed_leaf(bed, TSL_NODE_GLOBAL_ID, 0));
+            bed_access(bed, 0, TSL_ACCESS_WRITE, 1, bed_leaf(bed, TSL_NODE_GLOBAL_ID, 0));
+        }
+        tsl_fake_kernel(names[i], i == SCATTER ? no_body : update_body, 1, one, access);
+        tsl_fake_kernel_traits(names[i], &(struct tsl_fake_traits){.footprint = &bed->footprint});
+    }
+}
+
+/* ---- The machine ---- */
+
+static struct timed t;
+static struct tsl_buffer *buffer;
+
+static void begin_members(const struct tsl_fake_member *members, unsigned n, cl_command_queue_properties properties)
+{
+    name_kernels();
+    timed_begin(&t, members, n, "kernel update a\nkernel other a\nkernel scatter a\n", properties);
+    buffer = timed_buffer(&t, ITEMS);
+    n_ran = 0;
+}
+
+static void begin(const struct tsl_fake_member *member, unsigned n, cl_command_queue_properties properties)
+{
+    begin_members((struct tsl_fake_member[]){*member, *member, *member, *member}, n, properties);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    tsl_object_release(&buffer->object);
+    timed_end(&t);
+    return 0;
+}
+
+static void launch(unsigned number, struct tsl_event *wait, struct tsl_event **event)
+{
+    struct tsl_window window = {
+        .work_dim = 1, .global_size = {ITEMS, 1, 1}, .local_size = {GROUP, 1, 1}, .whole = true};
+    struct tsl_enqueue e = {
+        .queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL, .event = event, .n_wait = wait ? 1 : 0, .wait = &wait};
+    struct tsl_kernel *kernel;
+
+    assert_int_equal(tsl_kernel_create(t.program, names[number], &kernel), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
+    tsl_object_release(&kernel->object);
+}
+
+static uint64_t time_of(unsigned number)
+{
+    uint64_t before = tsl_clock_ns();
+
+    launch(number, NULL, NULL);
+    return timed_finish(&t) - before;
+}
+
+static size_t items_of(unsigned member)
+{
+    size_t n = 0;
+
+    for (unsigned i = 0; i < n_ran; i++)
+        n += ran[i].member == member ? ran[i].end - ran[i].first : 0;
+    return n;
+}
+
+/* ---- Tests ---- */
+
+/* Members of one kind that take no time to move: a long launch is cut at its first time, and ends nearly as soon as if
+ * everything had been known. */
+static void ends_near_the_ideal(unsigned n)
+{
+    begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, n, 0);
+    double ideal_ns = (double)ITEMS * LONG_NS / n, ns = (double)time_of(UPDATE);
+
+    assert_true(ns >= ideal_ns);
+    assert_true(ns <= 1.15 * ideal_ns);
+    for (unsigned i = 0; i < n; i++)
+        assert_true(items_of(i) > ITEMS / n / 2);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
+}
+
+static void two_share_the_first_launch(void **state)
+{
+    (void)state;
+    ends_near_the_ideal(2);
+}
+
+static void four_share_the_first_launch(void **state)
+{
+    (void)state;
+    ends_near_the_ideal(4);
+}
+
+/* Members of two kinds, of which none says how fast it is: one has a try within the launch, and a part of what is left.
+ */
+static void one_that_never_ran_it_shares_it(void **state)
+{
+    struct tsl_fake_member members[] = {{.name = "a", .item_ns = 4 * LONG_NS, .gates = true},
+                                        {.name = "b", .item_ns = 8 * LONG_NS, .gates = true}};
+
+    (void)state;
+    begin_members(members, 2, 0);
+    double ideal_ns = (double)ITEMS * LONG_NS * 8 / 3, ns = (double)time_of(UPDATE);
+    assert_true(ns >= ideal_ns);
+    assert_true(ns <= 1.15 * ideal_ns);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
+}
+
+/* A launch that turns out to be short has one window, and runs whole. The next ones have none. */
+static void a_short_one_loses_a_window(void **state)
+{
+    (void)state;
+    begin(&(struct tsl_fake_member){.name = "fake", .item_ns = 1, .speed = 10, .gates = true}, 2, 0);
+    uint64_t ns = time_of(UPDATE);
+    assert_int_equal(n_ran, 2);
+    assert_int_equal(ran[0].member, ran[1].member);
+    assert_int_equal(ran[0].end, WINDOW);
+    assert_true(ns <= (ITEMS + WINDOW) / 10 + 1000);
+    n_ran = 0;
+    time_of(UPDATE);
+    assert_int_equal(n_ran, 1);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 2);
+}
+
+/* What may be written by several groups isn't divided. */
+static void what_may_not_be_cut_has_none(void **state)
+{
+    (void)state;
+    begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, 2, 0);
+    time_of(SCATTER);
+    assert_int_equal(n_ran, 1);
+    assert_int_equal(ran[0].end - ran[0].first, ITEMS);
+}
+
+/* Launches behind it, in both kinds of queues, see all of it. */
+static void those_behind_it_wait(cl_command_queue_properties properties)
+{
+    struct tsl_event *first, *second;
+
+    begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, 2, properties);
+    launch(UPDATE, NULL, &first);
+    launch(OTHER, first, &second);
+    launch(UPDATE, second, NULL);
+    timed_finish(&t);
+    assert_int_equal(tsl_event_status(first), CL_COMPLETE);
+    assert_int_equal(tsl_event_status(second), CL_COMPLETE);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 3);
+    tsl_object_release(&first->object);
+    tsl_object_release(&second->object);
+}
+
+static void an_in_order_queue_waits(void **state)
+{
+    (void)state;
+    those_behind_it_wait(0);
+}
+
+static void an_event_waits(void **state)
+{
+    (void)state;
+    those_behind_it_wait(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+/* The launch fails with its first window or its second, or with a part of what is left; and so does what waits. */
+static void it_fails_with_a_window(void **state)
+{
+    (void)state;
+    for (unsigned at = 1; at < 4; at++) {
+        struct tsl_event *first, *second;
+
+        begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, 2, 0);
+        tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, at, -1234);
+        launch(UPDATE, NULL, &first);
+        launch(OTHER, first, &second);
+        assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+        assert_int_equal(tsl_event_status(first), -1234);
+        assert_int_equal(tsl_event_status(second), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        for (unsigned i = 0; i < n_ran; i++)
+            assert_true(ran[i].end <= WINDOW * at || at == 3);
+        tsl_object_release(&first->object);
+        tsl_object_release(&second->object);
+        end(NULL);
+    }
+}
+
+/* Without an event the queue tells of it once. */
+static void a_failure_is_told_once(void **state)
+{
+    (void)state;
+    begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, 2, 0);
+    tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, 1, -1234);
+    launch(UPDATE, NULL, NULL);
+    assert_int_equal(tsl_queue_finish(t.queue), -1234);
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+}
+
+static cl_ulong profile(struct tsl_event *event, cl_profiling_info param)
+{
+    cl_ulong ns = 0;
+
+    assert_int_equal(tsl_event_profile(event, param, &ns), CL_SUCCESS);
+    return ns;
+}
+
+/* From the begin of its first window to the end of the rest. */
+static void its_times_are_of_all(void **state)
+{
+    struct tsl_event *event;
+
+    (void)state;
+    begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, 2, CL_QUEUE_PROFILING_ENABLE);
+    uint64_t before = tsl_clock_ns();
+    launch(UPDATE, NULL, &event);
+    uint64_t after = timed_finish(&t);
+    cl_ulong queued = profile(event, CL_PROFILING_COMMAND_QUEUED), submit = profile(event, CL_PROFILING_COMMAND_SUBMIT),
+             start = profile(event, CL_PROFILING_COMMAND_START), stop = profile(event, CL_PROFILING_COMMAND_END);
+    assert_true(n_ran > 2);
+    assert_true(before <= queued && queued <= submit && submit <= start && start < stop && stop <= after);
+    assert_true(stop - start >= ITEMS / 2ull * LONG_NS);
+    tsl_object_release(&event->object);
+}
+
+static void without_cuts_it_has_none(void **state)
+{
+    (void)state;
+    begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, 2, 0);
+    time_of(UPDATE);
+    assert_int_equal(n_ran, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest on[] = {
+        cmocka_unit_test_teardown(two_share_the_first_launch, end),
+        cmocka_unit_test_teardown(four_share_the_first_launch, end),
+        cmocka_unit_test_teardown(one_that_never_ran_it_shares_it, end),
+        cmocka_unit_test_teardown(a_short_one_loses_a_window, end),
+        cmocka_unit_test_teardown(what_may_not_be_cut_has_none, end),
+        cmocka_unit_test_teardown(an_in_order_queue_waits, end),
+        cmocka_unit_test_teardown(an_event_waits, end),
+        cmocka_unit_test(it_fails_with_a_window),
+        cmocka_unit_test_teardown(a_failure_is_told_once, end),
+        cmocka_unit_test_teardown(its_times_are_of_all, end),
+    };
+    const struct CMUnitTest off[] = {cmocka_unit_test_teardown(without_cuts_it_has_none, end)};
+
+    return tsl_settings()->split == TSL_SPLIT_OFF ? cmocka_run_group_tests(off, NULL, NULL)
+                                                  : cmocka_run_group_tests(on, NULL, NULL);
+}
