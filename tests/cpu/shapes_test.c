@@ -149,6 +149,17 @@ static const char source[] =
     "KERNEL(pieces_put) { IDS uint s = a[i]; for (uint k = 0; k < 19; k++) s = mix(s + k);\n"
     "    uint4 v = (uint4)(s, s ^ 1, s * 3u, ~s); ((global uint4 *)o)[i * 7u % (w * h)] = v;\n"
     "    if (v.y & 2) ((global uint4 *)o)[w * h + i] = v.wzyx; if (v.y & 4) o[8 * w * h + i * 3u] = s; }\n"
+    "KERNEL(counted_pieces) { IDS uint16 v = ((global const uint16 *)a)[(i * 2654435761u ^ i >> 3) % (w * h)];\n"
+    "    uint8 u = v.lo + v.hi; uint4 t = u.lo + u.hi; uint s = t.x + t.y + t.z + t.w; atomic_add(r + (s & 63), s >> "
+    "9);\n"
+    "    o[i] = s; }\n"
+    "KERNEL(halves) { IDS global const ulong *b = (global const ulong *)a; ulong v = b[i * 7919u % (w * h)];\n"
+    "    ulong p = (v + 3) & 63, q = (v * 5 ^ v >> 32) & 0xf0f0f0f0; atomic_xor(r + p, (uint)(v >> 32));\n"
+    "    o[i] = (uint)v * 3 + (uint)q; }\n"
+    "KERNEL(no_halves) { IDS global const ulong *b = (global const ulong *)a + i * 17u % (w * h); ulong s = b[0],\n"
+    "    t = b[1], u = b[2]; atomic_add(r + ((s >> 32) + s & 63), (uint)(s >> 31));\n"
+    "    atomic_add(r + (t >> 32 & 63), t - (t >> 32) > 0x7fffffffffffffff ? 5 : 2);\n"
+    "    atomic_add(r + (u >> 32 & 63), (u + (u >> 32) & 0x10000000ff) > 0xff ? 7 : 3); }\n"
     "KERNEL(scanned) { IDS local uint4 t[512]; uint l = get_local_id(0) + get_local_id(1) * get_local_size(0);\n"
     "    uint n = get_local_size(0) * get_local_size(1); t[l] = ((global const uint4 *)a)[i]; uint4 v = t[l];\n"
     "    barrier(CLK_LOCAL_MEM_FENCE); v += t[n - 1 - l].wzyx; barrier(CLK_LOCAL_MEM_FENCE); t[l] = v;\n"
@@ -689,6 +700,39 @@ static void pieces_put(const struct item *at)
         right[8 * N + at->i * 3] = s;
 }
 
+static void counted_pieces(const struct item *at)
+{
+    uint32_t s = 0, from = (at->i * UINT32_C(2654435761) ^ at->i >> 3) % N;
+
+    for (unsigned k = 0; k < 16; k++)
+        s += a[from * 16 + k];
+    right_sums[s & 63] += s >> 9;
+    right[at->i] = s;
+}
+
+static uint64_t long_at(uint32_t i)
+{
+    return a[2 * i] | (uint64_t)a[2 * i + 1] << 32;
+}
+
+static void halves(const struct item *at)
+{
+    uint64_t v = long_at(at->i * 7919 % N), q = (v * 5 ^ v >> 32) & 0xf0f0f0f0;
+
+    right_sums[(v + 3) & 63] ^= (uint32_t)(v >> 32);
+    right[at->i] = (uint32_t)v * 3 + (uint32_t)q;
+}
+
+static void no_halves(const struct item *at)
+{
+    uint32_t from = at->i * 17 % N;
+    uint64_t s = long_at(from), t = long_at(from + 1), u = long_at(from + 2);
+
+    right_sums[((s >> 32) + s) & 63] += (uint32_t)(s >> 31);
+    right_sums[t >> 32 & 63] += t - (t >> 32) > INT64_MAX ? 5 : 2;
+    right_sums[u >> 32 & 63] += ((u + (u >> 32)) & 0x10000000ff) > 0xff ? 7 : 3;
+}
+
 static void scanned(const struct item *at)
 {
     const uint32_t *own = &a[4 * at->i], *other = mirrored(at);
@@ -745,6 +789,9 @@ static const struct {
     {"pieces", pieces, false},
     {"pieces_at_times", pieces_at_times, false},
     {"pieces_put", pieces_put, false},
+    {"counted_pieces", counted_pieces, false},
+    {"halves", halves, false},
+    {"no_halves", no_halves, false},
     {"scanned", scanned, true},
 };
 

@@ -330,6 +330,7 @@ static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FIL
     if (notes)
         kc_wg_note_loops(module, notes);
     kc_wg_relax_local_atomics(module);
+    kc_wg_halve_loads(module);
     kc_wg_guard_splats(module);
     kc_wg_part_full_masks(module);
     if (!is_sound(module, why) || !kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why))

@@ -32,6 +32,11 @@ void kc_wg_note_loops(LLVMModuleRef module, FILE *notes);
  * the vectoriser, which could otherwise vectorise them. */
 void kc_wg_relax_local_atomics(LLVMModuleRef module);
 
+/* Vectors of the program's are loaded in pieces of 64 bits, for lanes that gather. Where work-items run one by one all
+ * the same, halves that are cut out of such a piece become loads of their own, which LLVM's SLP vectoriser joins to
+ * vectors: an item takes fewer steps, so that more items wait for memory at a time. After the vectoriser for lanes. */
+void kc_wg_halve_loads(LLVMModuleRef module);
+
 /* Lanes that load or store at one address under a condition ("if (get_local_id(0) == 0) *sum = …"): the vectoriser
  * makes gathers and scatters, which take as long for no lane as for all. They become one access, behind a branch. */
 void kc_wg_guard_splats(LLVMModuleRef module);
