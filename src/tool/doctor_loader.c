@@ -24,6 +24,14 @@ static const char *variable(const char *name)
     return value && value[0] ? value : NULL;
 }
 
+/* Is a file ours, by its own name? A folder above it may be called tesela, too, whatever is in it. */
+static bool names_tesela(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return strstr(slash ? slash + 1 : path, "tesela");
+}
+
 /* A folder without our file hides Tesela; a file may be meant, or a library. */
 static void check_vendors_variable(struct tsl_findings *f, const char *name)
 {
@@ -46,7 +54,7 @@ static void check_vendors_variable(struct tsl_findings *f, const char *name)
     else if (S_ISDIR(about.st_mode) && value[strlen(value) - 1] != '/')
         tsl_finding_hint(f, "Write a slash behind the folder's name",
                          "%s=%s has no slash at its end, without which CUDA's loader finds nothing", name, value);
-    else if (!S_ISDIR(about.st_mode) && !strstr(value, "tesela"))
+    else if (!S_ISDIR(about.st_mode) && !names_tesela(value))
         tsl_finding_problem(f, "Unset it, or use `tesela run', which sets it",
                             "%s names the file %s alone, so programs don't see Tesela", name, value);
 }
