@@ -342,7 +342,7 @@ static void schedule_lead(struct tsl_command *c)
     schedule(lead);
     for (unsigned i = 0; i < lead->own.n; i++)
         tsl_op_watch(TSL_SMALL_AT(&lead->own, i)->op);
-    if (!lead->own.n && lead->state < TSL_COMPLETE)
+    if (!lead->share.op && lead->state < TSL_COMPLETE)
         tsl_command_watch(lead);
 }
 
