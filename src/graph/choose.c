@@ -231,14 +231,16 @@ static void keep_what_was_learned(struct tsl_graph *g)
     tsl_worker_post(&keeper, &keep_job);
 }
 
+#define FIRST_STEPS_NS 200000000 /* beside a share that takes so long they are nothing */
+
 /* The times of a cut launch whose last share has ended. */
 struct cut_times {
     uint64_t first_start_ns, last_start_ns; /* of those that are no rims */
     uint64_t end_ns, longest_ns;            /* what a member ran for all in all, at most */
     uint64_t gap_ns;                        /* what a member waited between its inside and its rims, at most */
     double peer_ns;                         /* of the share whose moves were thought to take longest */
-    bool usual; /* no share waited for large data, or was its kernel's first on that kind of member, with which
-                   come its driver's first steps */
+    bool usual; /* no share waited for large data, or was short and its kernel's first on that kind of member, with
+                   which come its driver's first steps */
 };
 
 /* What one member did of a cut launch. */
@@ -253,7 +255,7 @@ static void add_share(const struct tsl_share *share, struct cut_times *t, struct
     t->last_start_ns = !share->rim && from_ns > t->last_start_ns ? from_ns : t->last_start_ns;
     t->end_ns = to_ns > t->end_ns ? to_ns : t->end_ns;
     t->peer_ns = share->peer_ns > t->peer_ns ? share->peer_ns : t->peer_ns;
-    t->usual &= !share->placement.first && !share->moved;
+    t->usual &= !(share->placement.first && to_ns - from_ns < FIRST_STEPS_NS) && !share->moved;
     member->from_ns = member->ran_ns && member->from_ns < from_ns ? member->from_ns : from_ns;
     member->to_ns = member->to_ns > to_ns ? member->to_ns : to_ns;
     member->ran_ns += to_ns - from_ns;

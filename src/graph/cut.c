@@ -467,11 +467,14 @@ bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl
     if (c->n_leads && !goes_on(&cut, candidates))
         return false;
     parts.why = TSL_UNCUT_PARTS;
+    parts.known = false;
     bool found = ask_for_parts(&cut, candidates, &parts);
-    if (found)
+    if (tsl_cut_lead_is_worth(c, &parts))
+        tsl_cut_lead_first(&cut, &parts);
+    if (found && !c->lead_due)
         tsl_cut_choose_size(&cut);
-    bool chosen = found && choose(&cut, &parts);
-    if (!chosen && parts.why == TSL_UNCUT_UNKNOWN)
+    bool chosen = found && !c->lead_due && choose(&cut, &parts);
+    if (!chosen && !c->lead_due && parts.why == TSL_UNCUT_UNKNOWN)
         tsl_cut_lead_first(&cut, &parts);
     free(cut.touches);
     free(cut.joints);

@@ -109,6 +109,12 @@ static bool make(struct tsl_cut *cut, const struct tsl_lead_on *on)
     return true;
 }
 
+bool tsl_cut_lead_is_worth(const struct tsl_command *c, const struct tsl_parts *parts)
+{
+    return !c->n_leads && parts->known && parts->whole_run_ns >= LEAST_LEFT * PIECE_NS &&
+           tsl_readiness_left_ns(c, parts->whole_run_ns) > 0;
+}
+
 void tsl_cut_lead_first(struct tsl_cut *cut, const struct tsl_parts *parts)
 {
     struct tsl_command *c = cut->command;
@@ -175,9 +181,12 @@ static double next_ns(const struct tsl_cut *cut, double left_ns)
     return fmax(TRY_NS, left_ns * PIECE);
 }
 
-/* Those that say to be much slower have no try in a kernel's first launch: they could do little of it. */
+/* Those that say to be much slower have no try in a kernel's first launch: they could do little of it. But they do all
+ * of it where the member that began is lost. */
 static void leave_slow_strangers(const struct tsl_cut *cut, struct tsl_candidate *candidates)
 {
+    if (!candidates[cut->command->lead_member].eligible)
+        return;
     for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
         if (is_stranger(cut, i) && is_much_slower(cut->command, i))
             candidates[i].eligible = candidates[i].windows = false;

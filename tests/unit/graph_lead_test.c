@@ -4,6 +4,7 @@
 /* variant: off TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_MODEL=off TESELA_SPLIT=off */
 #include "base/clock.h"
 #include "base/settings.h"
+#include "caught.h"
 #include "footprint_bed.h"
 #include "test.h"
 #include "timed.h"
@@ -169,6 +170,21 @@ static void one_that_never_ran_it_shares_it(void **state)
     timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
 }
 
+/* The member that began is lost, and one that is much slower is all that is left. */
+static void a_slow_one_is_left(void **state)
+{
+    (void)state;
+    begin_members((struct tsl_fake_member[]){{.name = "fast", .item_ns = LONG_NS, .speed = 8, .gates = true},
+                                             {.name = "slow", .item_ns = LONG_NS, .gates = true}},
+                  2, 0);
+    launch(UPDATE, NULL, NULL);
+    tsl_fake_lose(0, tsl_clock_ns() + WINDOW * LONG_NS * 3 / 16); /* in the second window */
+    catch_stderr();
+    tsl_queue_finish(t.queue); /* Perhaps what the first one wrote is lost. */
+    free(release_stderr());
+    assert_true(items_of(1) >= ITEMS - 2 * WINDOW);
+}
+
 /* A launch that turns out to be short has one window, and runs whole. The next ones have none. */
 static void a_short_one_loses_a_window(void **state)
 {
@@ -297,6 +313,7 @@ int main(void)
         cmocka_unit_test_teardown(two_share_the_first_launch, end),
         cmocka_unit_test_teardown(four_share_the_first_launch, end),
         cmocka_unit_test_teardown(one_that_never_ran_it_shares_it, end),
+        cmocka_unit_test_teardown(a_slow_one_is_left, end),
         cmocka_unit_test_teardown(a_short_one_loses_a_window, end),
         cmocka_unit_test_teardown(what_may_not_be_cut_has_none, end),
         cmocka_unit_test_teardown(an_in_order_queue_waits, end),

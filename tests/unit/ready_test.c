@@ -22,9 +22,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define MS      UINT64_C(1000000)
-#define SIZE    1024u /* work-items of a launch, and bytes of a buffer */
-#define ITEM_NS (10 * MS / SIZE)
+#define MS         UINT64_C(1000000)
+#define SIZE       1024u /* work-items of a launch, and bytes of a buffer */
+#define ITEM_NS    (10 * MS / SIZE)
+#define LEAD_ITEMS (1u << 14)
 
 static struct tsl_context *context;
 static struct tsl_queue *queue;
@@ -422,34 +423,67 @@ static void test_a_long_launch_waits_for_others(void **state)
     end_program();
 }
 
+/* Launches of single-item groups, of a member that takes so long for them, begin by windows however small they are. */
+static void begin_for_leads(const struct tsl_fake_setup *setup)
+{
+    tsl_lead_items = SIZE;
+    tsl_lead_fill = 0;
+    begin_fake(setup);
+    begin_program();
+}
+
+static void launch_single_groups(uint32_t value)
+{
+    struct tsl_window window = {.work_dim = 1, .global_size = {SIZE, 1, 1}, .local_size = {1, 1, 1}, .whole = true};
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_NDRANGE_KERNEL};
+
+    assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof value, &value), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+}
+
+static void end_for_leads(void)
+{
+    end_program();
+    tsl_lead_items = LEAD_ITEMS;
+    tsl_lead_fill = 1;
+}
+
 /* A long launch of a kernel that no run has seen begins on the one that is ready, goes on there by windows while the
  * others are opened for it, and is cut over all then. */
 static void test_a_first_launch_goes_on_until_they_are_ready(void **state)
 {
     struct tsl_fake_setup setup = setup_of(3, 30 * MS);
-    struct tsl_window window = {.work_dim = 1, .global_size = {SIZE, 1, 1}, .local_size = {1, 1, 1}, .whole = true};
-    uint64_t least = tsl_lead_items;
-    uint32_t value = 7;
 
     (void)state;
     for (unsigned i = 0; i < 3; i++)
         setup.members[i].item_ns = 2000 * MS / SIZE;
-    tsl_lead_items = SIZE;
-    tsl_lead_fill = 0;
-    begin_fake(&setup);
-    begin_program();
-    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_NDRANGE_KERNEL};
-    assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof value, &value), CL_SUCCESS);
-    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
-    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    begin_for_leads(&setup);
+    launch_single_groups(7);
     assert_true(ran(0) > 3); /* Two windows tell how long it is, one at least comes while the others are opened. */
     assert_int_equal(ran(1), 1);
     assert_int_equal(ran(2), 1);
     assert_filled(7);
     assert_no_stumble(3);
-    end_program();
-    tsl_lead_items = least;
-    tsl_lead_fill = 1;
+    end_for_leads();
+}
+
+/* So does one that is known, but gains too little to wait for them. */
+static void test_a_known_launch_goes_on_until_they_are_ready(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(2, 300 * MS);
+
+    (void)state;
+    setup.members[0].item_ns = setup.members[1].item_ns = 1000 * MS / SIZE;
+    begin_for_leads(&setup);
+    know_runs(1000 * MS, 1000 * MS);
+    make_kernel_again();
+    launch_single_groups(7);
+    assert_true(ran(0) > 3);
+    assert_int_equal(ran(1), 1);
+    assert_filled(7);
+    assert_no_stumble(2);
+    end_for_leads();
 }
 
 /* One of many short ones doesn't, nor one of which an earlier run doesn't say that it could be cut. */
@@ -669,6 +703,7 @@ static int run_auto(void)
         cmocka_unit_test(test_what_opening_took_is_known_later),
         cmocka_unit_test(test_a_long_launch_waits_for_others),
         cmocka_unit_test(test_a_first_launch_goes_on_until_they_are_ready),
+        cmocka_unit_test(test_a_known_launch_goes_on_until_they_are_ready),
         cmocka_unit_test(test_others_do_not_wait),
         cmocka_unit_test(test_one_that_fails_is_left_out),
         cmocka_unit_test(test_the_next_is_taken_if_the_first_fails),
