@@ -21,7 +21,11 @@ static const char source[] =
     "    o[4 * i] = x; o[4 * i + 1] = y >> 32; o[4 * i + 2] = x >> (i & 63); o[4 * i + 3] = (x >> 32) + (y << 1); }\n"
     "kernel void pairs(global const uint2 *a, global uint2 *o) {\n"
     "    size_t i = get_global_id(0); uint2 x = a[i], y = a[1026 - i].yx; o[2 * i] = x + y;\n"
-    "    o[2 * i + 1] = (uint2)(x.y - y.x, x.x ^ y.y); }\n";
+    "    o[2 * i + 1] = (uint2)(x.y - y.x, x.x ^ y.y); }\n"
+    "kernel void cast(global const ulong *a, global uint *o) {\n"
+    "    size_t i = get_global_id(0); global ulong *m = (global ulong *)(o + 4 * i); m[0] = a[i];\n"
+    "    global uint *halves = (global uint *)m; ulong x = m[0]; halves[0] = (uint)(x >> 32) + 1;\n"
+    "    halves[1] ^= (uint)x; ulong y = m[0]; o[4 * i + 2] = (uint)(y >> 32) * (uint)y; o[4 * i + 3] = 0; }\n";
 
 static uint64_t a[N];
 static uint32_t out[4 * N];
@@ -52,6 +56,17 @@ static void right_pairs(unsigned i, uint32_t right[4])
     right[1] = x[1] + y[1];
     right[2] = x[1] - y[0];
     right[3] = x[0] ^ y[1];
+}
+
+/* The halves are stored by a pointer to another type than that by which the number is loaded. */
+static void right_cast(unsigned i, uint32_t right[4])
+{
+    uint32_t lower = (uint32_t)a[i], upper = (uint32_t)(a[i] >> 32);
+
+    right[0] = upper + 1;
+    right[1] = upper ^ lower;
+    right[2] = right[0] * right[1];
+    right[3] = 0;
 }
 
 static void check(struct cpu_rig *rig, const char *name, void (*find)(unsigned i, uint32_t right[4]))
@@ -87,12 +102,18 @@ static void pairs_in_one_piece(void **state)
     check(*state, "pairs", right_pairs);
 }
 
+static void halves_by_cast(void **state)
+{
+    check(*state, "cast", right_cast);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_of_numbers),
         cmocka_unit_test(bits_of_sums),
         cmocka_unit_test(pairs_in_one_piece),
+        cmocka_unit_test(halves_by_cast),
     };
 
     for (unsigned i = 0; i < N; i++)

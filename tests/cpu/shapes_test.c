@@ -156,6 +156,8 @@ static const char source[] =
     "KERNEL(halves) { IDS global const ulong *b = (global const ulong *)a; ulong v = b[i * 7919u % (w * h)];\n"
     "    ulong p = (v + 3) & 63, q = (v * 5 ^ v >> 32) & 0xf0f0f0f0; atomic_xor(r + p, (uint)(v >> 32));\n"
     "    o[i] = (uint)v * 3 + (uint)q; }\n"
+    "KERNEL(masked_halves) { IDS ulong v = ((global const ulong *)a)[i * 7919u % (w * h)];\n"
+    "    atomic_xor(r + (v & 63), (uint)(v >> 32)); o[i] = 1; }\n"
     "KERNEL(no_halves) { IDS global const ulong *b = (global const ulong *)a + i * 17u % (w * h); ulong s = b[0],\n"
     "    t = b[1], u = b[2]; atomic_add(r + ((s >> 32) + s & 63), (uint)(s >> 31));\n"
     "    atomic_add(r + (t >> 32 & 63), t - (t >> 32) > 0x7fffffffffffffff ? 5 : 2);\n"
@@ -723,6 +725,15 @@ static void halves(const struct item *at)
     right[at->i] = (uint32_t)v * 3 + (uint32_t)q;
 }
 
+/* The mask is what comes right behind the load. */
+static void masked_halves(const struct item *at)
+{
+    uint64_t v = long_at(at->i * 7919 % N);
+
+    right_sums[v & 63] ^= (uint32_t)(v >> 32);
+    right[at->i] = 1;
+}
+
 static void no_halves(const struct item *at)
 {
     uint32_t from = at->i * 17 % N;
@@ -791,6 +802,7 @@ static const struct {
     {"pieces_put", pieces_put, false},
     {"counted_pieces", counted_pieces, false},
     {"halves", halves, false},
+    {"masked_halves", masked_halves, false},
     {"no_halves", no_halves, false},
     {"scanned", scanned, true},
 };

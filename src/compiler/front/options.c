@@ -11,15 +11,14 @@
 #include <string.h>
 
 /* One front-end target serves both back ends: its bitcode keeps OpenCL's address spaces apart, which x86 merges. */
-static const char *const fixed[] = {
-    "-triple", "nvptx64-unknown-unknown",
-    /* clang-format off */
+static const char *const fixed[] = {"-triple", "nvptx64-unknown-unknown",
+                                    /* clang-format off */
     "-emit-llvm-bc", "-disable-llvm-passes", "-disable-O0-optnone", "-disable-free", "-discard-value-names",
     "-x", "cl", "-ferror-limit", "19", "-debug-info-kind=line-tables-only", "-finclude-default-header", "-fdeclare-opencl-builtins",
-    "-fno-threadsafe-statics", "-ffp-contract=on", "-cl-kernel-arg-info",
+    "-fno-threadsafe-statics", "-ffp-contract=on", "-cl-kernel-arg-info", "-relaxed-aliasing",
     "-resource-dir", KC_RESOURCES,
-    /* clang-format on */
-    "-D__OPENCL_VERSION__=300", "-D__IMAGE_SUPPORT__=1"};
+                                    /* clang-format on */
+                                    "-D__OPENCL_VERSION__=300", "-D__IMAGE_SUPPORT__=1"};
 
 #define N_FIXED (sizeof(fixed) / sizeof(fixed[0]))
 

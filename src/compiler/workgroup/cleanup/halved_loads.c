@@ -148,7 +148,8 @@ static void narrow(LLVMBuilderRef b, LLVMValueRef mask)
     LLVMInstructionEraseFromParent(mask);
 }
 
-static void halve(LLVMBuilderRef b, LLVMValueRef whole, const struct uses *uses)
+/* What follows the load is returned, which may be NULL. */
+static LLVMValueRef halve(LLVMBuilderRef b, LLVMValueRef whole, const struct uses *uses)
 {
     LLVMValueRef lower, upper;
 
@@ -162,6 +163,7 @@ static void halve(LLVMBuilderRef b, LLVMValueRef whole, const struct uses *uses)
     LLVMInstructionEraseFromParent(whole);
     for (unsigned k = 0; k < uses->n_masks; k++)
         narrow(b, uses->masks[k]);
+    return LLVMGetNextInstruction(upper);
 }
 
 void kc_wg_halve_loads(LLVMModuleRef module)
@@ -173,9 +175,7 @@ void kc_wg_halve_loads(LLVMModuleRef module)
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
             for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
-                next = LLVMGetNextInstruction(i);
-                if (is_pair(i, &uses))
-                    halve(b, i, &uses);
+                next = is_pair(i, &uses) ? halve(b, i, &uses) : LLVMGetNextInstruction(i);
             }
     LLVMDisposeBuilder(b);
 }
