@@ -164,7 +164,10 @@ static bool have_process(char **why) TSL_REQUIRES(lock)
     else {
         if (start(path))
             return true;
-        if (asprintf(why, "the kernel compiler %s can't be started here: %s", path, strerror(errno)) < 0)
+        if (asprintf(
+                why,
+                "the kernel compiler %s can't be started here: %s (TESELA_CPU=opencl takes another OpenCL, PoCL, say)",
+                path, strerror(errno)) < 0)
             *why = NULL;
     }
     return false;

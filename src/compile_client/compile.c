@@ -176,12 +176,54 @@ static cl_int ask(struct tsl_writer *message, enum tsl_wire_target target, struc
     return error;
 }
 
+/* Behind a break of a line that goes on (a backslash, or its trigraph, and the line's end), if there is one at `at`. */
+static size_t behind_break(const char *text, size_t size, size_t at)
+{
+    size_t mark = at < size && text[at] == '\\' ? 1
+                  : size - at >= 3 && memcmp(text + at,
+                                             "?"
+                                             "?/",
+                                             3) == 0
+                      ? 3
+                      : 0,
+           end;
+
+    if (!mark)
+        return at;
+    end = at + mark;
+    end += end < size && text[end] == '\r';
+    return end < size && text[end] == '\n' ? end + 1 : at;
+}
+
+static bool includes(const char *text, size_t size)
+{
+    static const char word[] = "include";
+
+    for (size_t i = 0; i < size; i++) {
+        size_t at = i, n = 0, next;
+        while (at < size && n < sizeof(word) - 1 && text[at] == word[n]) {
+            at++;
+            n++;
+            while ((next = behind_break(text, size, at)) != at)
+                at = next;
+        }
+        if (n == sizeof(word) - 1)
+            return true;
+    }
+    return false;
+}
+
+bool tsl_compile_reads_files(const void *source, size_t size, const char *options)
+{
+    return strstr(options, "-I") || includes(source, size);
+}
+
 /* The current folder is sent only if the build may have relative paths: otherwise its result is the same wherever the
  * process was started. */
 static void encode(struct tsl_writer *message, const struct tsl_wire_build *build)
 {
     struct tsl_wire_build request = *build;
-    bool relative = strstr(build->options, "-I") || strstr(build->source, "include");
+    bool relative = tsl_compile_reads_files(build->source, strlen(build->source), build->options);
 
     if (!request.folder && relative)
         request.folder = getcwd(NULL, 0);

@@ -33,6 +33,9 @@ void tsl_compile_drop(struct tsl_wire_build *build);
 
 #define TSL_COMPILE_NO_TRANSLATOR "the program that reads SPIR-V (TESELA_SPIRV, or llvm-spirv-15) is gone\n"
 
+/* May a build of the text read files that it names? What these hold decides, too, what comes of it. No is certain. */
+bool tsl_compile_reads_files(const void *source, size_t size, const char *options);
+
 /* Could a build work? Looks for the compiler's file, starts nothing. *why: a sentence if not (static). */
 bool tsl_compile_available(const char **why);
 

@@ -180,10 +180,15 @@ static bool watched_lives(void)
     return lives;
 }
 
+/* While the head itself stood still nobody was heard: that is no silence of the nodes. */
 static void look_for_silence(void)
 {
-    uint64_t now = tsl_clock_ns();
+    static uint64_t looked_ns;
+    uint64_t now = tsl_clock_ns(), stood_ns = looked_ns && now - looked_ns > SECOND ? now - looked_ns : 0;
 
+    looked_ns = now;
+    for (unsigned i = 0; i < head.n_nodes && stood_ns; i++)
+        head.nodes[i].heard_ns += stood_ns;
     for (unsigned i = 0; i < head.n_nodes; i++)
         if (!head.nodes[i].lost && now - head.nodes[i].heard_ns > silence_ns)
             head_lose(&head, &head.nodes[i], "it has said nothing for too long (TESELA_NODES_SILENCE)");

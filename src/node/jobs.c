@@ -1,6 +1,7 @@
 /* Questions that may take long, by threads of a crew: builds, kernels, what devices say of themselves. */
 #include "base/crew.h"
 #include "base/log.h"
+#include "compile_client/compile.h"
 #include "node/internal.h"
 
 #include <stdlib.h>
@@ -104,6 +105,12 @@ static void answer_built(struct node_job *job, struct tsl_remote_built *built)
     tsl_remote_built_finish(built);
 }
 
+/* What the files hold isn't part of the content by which programs are shared. */
+static bool reads_files(const struct tsl_program_input *input)
+{
+    return input->kind == TSL_PROGRAM_SOURCE && tsl_compile_reads_files(input->data, input->size, input->options);
+}
+
 static void build(struct node_job *job, struct node_built *built)
 {
     const struct tsl_program_input input = input_of(&job->request.build);
@@ -117,7 +124,7 @@ static void build(struct node_job *job, struct node_built *built)
     tsl_remote_put_built(&built->answer, &said);
     if (built->answer.failed && !job->status)
         job->status = CL_OUT_OF_HOST_MEMORY;
-    node_built_end(&job->server->builts, built, !job->status && !said.has_variables);
+    node_built_end(&job->server->builts, built, !job->status && !said.has_variables && !reads_files(&input));
     tsl_remote_built_finish(&said);
 }
 

@@ -63,8 +63,9 @@ static void try_kernel(struct tsl_findings *f, const char *folder, const char *c
         return;
     first_words(err, said);
     tsl_finding_problem(f, remedy_of(&result, said),
-                        "the kernel compiler %s %s%s%s, so Tesela's own drivers can't build programs", compiler, how,
-                        said[0] ? ": " : "", said);
+                        "the kernel compiler %s %s%s%s, so Tesela's own drivers can't build programs. "
+                        "TESELA_CPU=opencl takes another OpenCL for the processors, where there is one",
+                        compiler, how, said[0] ? ": " : "", said);
 }
 
 void tsl_check_compiler(struct tsl_findings *f)

@@ -431,20 +431,23 @@ static bool wait_until_ready(const struct job *job, int alive)
     return false;
 }
 
-/* A number of seconds; the default, with a sentence, if it isn't one. */
+/* A number of seconds; the default, with a sentence, if it isn't one. Head and nodes find in the environment what is
+ * taken here. */
 static unsigned read_seconds(const char *name, unsigned least, unsigned default_seconds)
 {
     const char *text = getenv(name);
     char *end;
     unsigned long seconds;
 
-    if (!text || !*text)
+    if (!text)
         return default_seconds;
     seconds = strtoul(text, &end, 10);
-    if (*end == 0 && seconds >= least && seconds <= 3600)
+    if (*text && *end == 0 && seconds >= least && seconds <= 3600)
         return (unsigned)seconds;
-    fprintf(stderr, "tesela run: %s=%s: it may be a number of seconds from %u to 3600; %u are taken\n", name, text,
-            least, default_seconds);
+    if (*text)
+        fprintf(stderr, "tesela run: %s=%s: it may be a number of seconds from %u to 3600; %u are taken\n", name, text,
+                least, default_seconds);
+    unsetenv(name);
     return default_seconds;
 }
 
