@@ -159,7 +159,7 @@ static void count_moved_borders(const struct tsl_cut *cut, const struct tsl_part
     for (unsigned i = 0; i < n; i++)
         peer_ns = parts->of[i] > 0 ? fmax(peer_ns, candidates[i].peer_ns) : peer_ns;
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
-    tsl_cut_work_moved(memo, tsl_cut_work_gain(memo, n, parts), parts->run_ns, peer_ns);
+    tsl_cut_work_moved(cut->command, tsl_cut_work_gain(memo, n, parts), parts->run_ns, peer_ns);
 }
 
 static bool pays(struct tsl_cut *cut, struct tsl_parts *parts, struct tsl_candidate *candidates)

@@ -95,7 +95,7 @@ static bool all_have_windows(const struct tsl_cut *cut)
 static bool may_begin(const struct tsl_cut *cut)
 {
     const struct tsl_command *c = cut->command;
-    return !c->n_leads && !c->graph->checks_cuts && !c->kernel->has_variants && !c->out_of_core &&
+    return !c->is_lead && !c->n_leads && !c->graph->checks_cuts && !c->kernel->has_variants && !c->out_of_core &&
            tsl_members_is_empty(c->other_way) && !c->room_spread && all_have_windows(cut) &&
            tsl_members_count(able(c)) > 1;
 }
@@ -111,7 +111,7 @@ static bool make(struct tsl_cut *cut, const struct tsl_lead_on *on)
 
 bool tsl_cut_lead_is_worth(const struct tsl_command *c, const struct tsl_parts *parts)
 {
-    return !c->n_leads && parts->known && parts->whole_run_ns >= LEAST_LEFT * PIECE_NS &&
+    return !c->is_lead && !c->n_leads && parts->known && parts->whole_run_ns >= LEAST_LEFT * PIECE_NS &&
            tsl_readiness_left_ns(c, parts->whole_run_ns) > 0;
 }
 
@@ -206,12 +206,11 @@ static bool goes_on(struct tsl_cut *cut, double left_ns)
     return ns > 0 && make_next(cut, groups_in(cut, ns / left_ns), NULL);
 }
 
-/* A second window like the first one, if what is left is long. */
-static bool is_seen_again(struct tsl_cut *cut, double left_ns)
+/* A second window like the first one. */
+static bool is_seen_again(struct tsl_cut *cut)
 {
     const struct tsl_command *c = cut->command;
-    return left_ns >= tsl_lead_long_ns &&
-           make_next(cut, c->lead_groups, &(struct tsl_lead_on){cut->ask, c->lead_member});
+    return make_next(cut, c->lead_groups, &(struct tsl_lead_on){cut->ask, c->lead_member});
 }
 
 enum tsl_cut_lead_next tsl_cut_lead_next(struct tsl_cut *cut, struct tsl_candidate *candidates)
@@ -220,8 +219,10 @@ enum tsl_cut_lead_next tsl_cut_lead_next(struct tsl_cut *cut, struct tsl_candida
     double left_ns = tsl_placer_whole_ns(c->graph->placer, cut->ask);
     if (!tsl_cut_mark(cut, candidates))
         return TSL_CUT_LEAD_ENDS;
-    if (c->n_leads == 1)
-        return is_seen_again(cut, left_ns) ? TSL_CUT_LEAD_MADE : TSL_CUT_LEAD_WHOLE;
+    if (c->n_leads == 1 && left_ns < tsl_lead_long_ns)
+        return TSL_CUT_LEAD_WHOLE;
+    if (c->n_leads == 1 && is_seen_again(cut))
+        return TSL_CUT_LEAD_MADE;
     if (goes_on(cut, left_ns))
         return TSL_CUT_LEAD_MADE;
     leave_slow_strangers(cut, candidates);

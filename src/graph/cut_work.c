@@ -70,14 +70,28 @@ double tsl_cut_work_gain(const struct tsl_cut_memo *memo, unsigned n_members, co
     return gain;
 }
 
-void tsl_cut_work_moved(struct tsl_cut_memo *memo, double gain, double run_ns, double peer_ns)
+/* What is known of the kernel's launches is for all of its objects. */
+static void keep(struct tsl_command *c)
 {
+    const struct tsl_cut_memo *memo = &c->kernel->cut;
+    uint64_t n_items = 1;
+
+    for (unsigned d = 0; d < 3; d++)
+        n_items *= memo->global_size[d];
+    tsl_placer_set_density(c->graph->placer, c->kernel->place_key, n_items, memo->work_dimension, &memo->work);
+}
+
+void tsl_cut_work_moved(struct tsl_command *c, double gain, double run_ns, double peer_ns)
+{
+    struct tsl_cut_memo *memo = &c->kernel->cut;
+
     if (!memo->work.uneven)
         return;
     memo->n_dear = peer_ns > run_ns * (gain - 1) ? memo->n_dear + 1 : 0;
     if (memo->n_dear < TOO_DEAR)
         return;
     memo->work.uneven = false;
+    keep(c);
     memo->n_dear = 0;
     memo->even_for = EVEN_FOR;
 }
@@ -167,8 +181,6 @@ static bool is_gross(struct tsl_command *c, struct tsl_odd_share odd)
 
 static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, const struct looked_at *of, double belief)
 {
-    uint64_t n_items = 1;
-
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: its shares had other work than was thought", c->kernel->name);
     for (unsigned s = 0; s < of->n; s++) {
         const struct tsl_share *share = tsl_command_share(c, s);
@@ -177,9 +189,7 @@ static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, const struct
         if (from < to)
             tsl_density_learn(&memo->work, from, to, done(of, share) / of->done * of->part, belief);
     }
-    for (unsigned d = 0; d < 3; d++)
-        n_items *= memo->global_size[d];
-    tsl_placer_set_density(c->graph->placer, c->kernel->place_key, n_items, memo->work_dimension, &memo->work);
+    keep(c);
 }
 
 void tsl_cut_work_learn(struct tsl_command *c)

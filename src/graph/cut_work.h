@@ -24,7 +24,7 @@ double tsl_cut_work_of(const struct tsl_cut_memo *memo, const struct tsl_window 
 double tsl_cut_work_gain(const struct tsl_cut_memo *memo, unsigned n_members, const struct tsl_parts *parts);
 /* To have the borders there moves cost so much, in a launch whose longest share takes run_ns. Time after time more than
  * they gain: the work counts as even for a while. */
-void tsl_cut_work_moved(struct tsl_cut_memo *memo, double gain, double run_ns, double peer_ns);
+void tsl_cut_work_moved(struct tsl_command *command, double gain, double run_ns, double peer_ns);
 /* All shares of the command have ended, without anything unusual, and how long they ran is known. */
 void tsl_cut_work_learn(struct tsl_command *command);
 

@@ -112,6 +112,17 @@ static bool is_closed(const struct tsl_graph *graph, unsigned i)
     return !tsl_member_is_ready(graph->ports[i].member) && !tsl_member_is_lost(graph->ports[i].member);
 }
 
+/* Asks for all that are wanted and closed, also once more. Posting a job waits for nothing. */
+static void open_wanted(struct tsl_graph *graph)
+{
+    struct tsl_member *members[TSL_MAX_MEMBERS];
+    unsigned n = 0;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(graph->readiness.wanted, i) && is_closed(graph, i))
+            members[n++] = graph->ports[i].member;
+    tsl_ready_later(members, n);
+}
+
 static bool any_wanted_is_closed(const struct tsl_graph *graph)
 {
     for (unsigned i = 0; i < graph->n_ports; i++)
@@ -129,8 +140,10 @@ void tsl_readiness_over(struct tsl_job *job)
     graph->ask_again = true;
     learn_opening(graph);
     know_the_ready(graph);
-    if (any_wanted_is_closed(graph)) /* More were wanted meanwhile. */
+    if (!tsl_worker_is_ending() && any_wanted_is_closed(graph)) { /* More were wanted meanwhile. */
+        open_wanted(graph);
         post_over(graph);
+    }
     tsl_graph_leave(graph, TSL_WHO_WORKER);
     tsl_object_unref(&context->object);
 }
@@ -143,21 +156,15 @@ static double opening_ns(const struct tsl_graph *graph, unsigned i)
     return known_ns > 0 ? known_ns : (double)tsl_ready_longest_ns();
 }
 
-/* Opens those of the set. Posting a job waits for nothing. */
+/* Opens those of the set. */
 static void begin(struct tsl_graph *graph, tsl_members set)
 {
-    struct tsl_member *members[TSL_MAX_MEMBERS];
-    unsigned n = 0;
     know_the_ready(graph);
-    for (unsigned i = 0; i < graph->n_ports; i++) {
-        if (!tsl_members_has(set, i))
-            continue;
-        graph->readiness.spent_ns += opening_ns(graph, i);
-        members[n++] = graph->ports[i].member;
-    }
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        graph->readiness.spent_ns += tsl_members_has(set, i) ? opening_ns(graph, i) : 0;
     graph->readiness.wanted = tsl_members_union(graph->readiness.wanted, set);
     graph->readiness.begun_ns = tsl_clock_ns();
-    tsl_ready_later(members, n);
+    open_wanted(graph);
     if (!graph->readiness.will_be_over)
         post_over(graph);
 }

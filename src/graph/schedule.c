@@ -442,7 +442,7 @@ void tsl_schedule_later(struct tsl_graph *graph)
         c->n_hold--;
         consider(&due, c);
         run(&due);
-        n_kept += c->state == TSL_HELD;
+        n_kept += c->state == TSL_HELD && !c->lead; /* One that waits for its window says nothing of the others. */
     }
     STAILQ_CONCAT(&graph->later, &asked);
 }

@@ -183,11 +183,15 @@ void tsl_model_set_density(struct tsl_model *model, uint64_t kernel, uint64_t si
     struct tsl_model_run *run;
 
     pthread_mutex_lock(&model->lock);
-    run = tsl_model_make_locked(model, kernel, class_of(size));
+    run = work->uneven ? tsl_model_make_locked(model, kernel, class_of(size))
+                       : tsl_model_find_locked(model, kernel, class_of(size));
     if (run && work->uneven) {
         tsl_model_lay_locked(run, dimension, work);
-        model->n_new++;
+    } else if (run) {
+        free(run->density);
+        run->density = NULL;
     }
+    model->n_new += run ? 1 : 0;
     pthread_mutex_unlock(&model->lock);
 }
 

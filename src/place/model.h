@@ -69,7 +69,8 @@ void tsl_model_spent(struct tsl_model *model, uint64_t kernel, double ns);
  * nothing is known. */
 double tsl_model_ahead_ns(struct tsl_model *model, uint64_t kernel);
 
-/* The work of the kernel's launches of that size lies so along that dimension, 0 to 2 (base/density.h). */
+/* The work of the kernel's launches of that size lies so along that dimension, 0 to 2 (base/density.h); evenly: what
+ * was known is forgotten. */
 void tsl_model_set_density(struct tsl_model *model, uint64_t kernel, uint64_t size, unsigned dimension,
                            const struct tsl_density *work);
 /* False: it isn't known to lie unevenly. */

@@ -163,7 +163,7 @@ static bool take_fewer(struct tsl_placer *placer)
     if (n <= 2)
         return false;
     placer->most_parts = (n + 1) / 2;
-    placer->n_trusted = placer->n_trusted ? placer->n_trusted * 4 : TRUSTED;
+    placer->n_trusted = placer->n_trusted ? (unsigned)fmin(placer->n_trusted * 4.0, MOST_PAUSE) : TRUSTED;
     placer->n_gained = 0;
     forget_costs(placer);
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "cuts in %u parts cost more than they gain: they have %u from now on", n,

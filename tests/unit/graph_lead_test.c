@@ -6,6 +6,7 @@
 #include "base/settings.h"
 #include "caught.h"
 #include "footprint_bed.h"
+#include "object/queue.h"
 #include "test.h"
 #include "timed.h"
 
@@ -46,8 +47,8 @@ static void no_body(const struct tsl_fake_run *run)
     note(run);
 }
 
-enum { UPDATE, OTHER, SCATTER, N_KERNELS };
-static const char *const names[N_KERNELS] = {"update", "other", "scatter"};
+enum { UPDATE, OTHER, SCATTER, LUMP, N_KERNELS }; /* of the last nothing is known but its arguments */
+static const char *const names[N_KERNELS] = {"update", "other", "scatter", "lump"};
 
 static void name_kernels(void)
 {
@@ -58,6 +59,10 @@ static void name_kernels(void)
     for (unsigned i = 0; i < N_KERNELS; i++) {
         struct bed *bed = &beds[i];
 
+        if (i == LUMP) {
+            tsl_fake_kernel(names[i], no_body, 1, one, access);
+            continue;
+        }
         bed_begin(bed, 1);
         if (i == SCATTER) {
             bed_access(bed, 0, TSL_ACCESS_WRITE, 1, TSL_FOOTPRINT_NONE);
@@ -78,7 +83,7 @@ static struct tsl_buffer *buffer;
 static void begin_members(const struct tsl_fake_member *members, unsigned n, cl_command_queue_properties properties)
 {
     name_kernels();
-    timed_begin(&t, members, n, "kernel update a\nkernel other a\nkernel scatter a\n", properties);
+    timed_begin(&t, members, n, "kernel update a\nkernel other a\nkernel scatter a\nkernel lump a\n", properties);
     buffer = timed_buffer(&t, ITEMS);
     n_ran = 0;
 }
@@ -96,18 +101,23 @@ static int end(void **state)
     return 0;
 }
 
-static void launch(unsigned number, struct tsl_event *wait, struct tsl_event **event)
+static void launch_in(struct tsl_enqueue e, unsigned number, size_t items, struct tsl_buffer *on)
 {
     struct tsl_window window = {
-        .work_dim = 1, .global_size = {ITEMS, 1, 1}, .local_size = {GROUP, 1, 1}, .whole = true};
-    struct tsl_enqueue e = {
-        .queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL, .event = event, .n_wait = wait ? 1 : 0, .wait = &wait};
+        .work_dim = 1, .global_size = {items, 1, 1}, .local_size = {GROUP, 1, 1}, .whole = true};
     struct tsl_kernel *kernel;
 
+    e.type = CL_COMMAND_NDRANGE_KERNEL;
     assert_int_equal(tsl_kernel_create(t.program, names[number], &kernel), CL_SUCCESS);
-    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &on), CL_SUCCESS);
     assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
     tsl_object_release(&kernel->object);
+}
+
+static void launch(unsigned number, struct tsl_event *wait, struct tsl_event **event)
+{
+    launch_in((struct tsl_enqueue){.queue = t.queue, .event = event, .n_wait = wait ? 1 : 0, .wait = &wait}, number,
+              ITEMS, buffer);
 }
 
 static uint64_t time_of(unsigned number)
@@ -168,6 +178,32 @@ static void one_that_never_ran_it_shares_it(void **state)
     assert_true(ns >= ideal_ns);
     assert_true(ns <= 1.15 * ideal_ns);
     timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
+}
+
+/* Its member gets so much other work that a window seems to end sooner where the kernel never ran. A window has no
+ * windows of its own. */
+static void its_member_is_busy(void **state)
+{
+    struct tsl_fake_member members[] = {{.name = "a", .item_ns = 4 * LONG_NS, .gates = true},
+                                        {.name = "b", .item_ns = 8 * LONG_NS, .gates = true}};
+    struct tsl_queue *second;
+    struct tsl_buffer *other;
+
+    (void)state;
+    begin_members(members, 2, 0);
+    other = timed_buffer(&t, GROUP);
+    assert_int_equal(tsl_queue_create(t.context, tsl_device_root(), 0, NULL, 0, &second), CL_SUCCESS);
+    launch_in((struct tsl_enqueue){.queue = second}, LUMP, 16 * ITEMS, other);
+    assert_int_equal(tsl_queue_finish(second), CL_SUCCESS);
+    launch(UPDATE, NULL, NULL);
+    for (unsigned i = 0; i < 4; i++)
+        launch_in((struct tsl_enqueue){.queue = second}, LUMP, 16 * ITEMS, other);
+    timed_finish(&t);
+    assert_int_equal(tsl_queue_finish(second), CL_SUCCESS);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
+    tsl_queue_let_go(second);
+    tsl_object_release(&second->object);
+    tsl_object_release(&other->object);
 }
 
 /* The member that began is lost, and one that is much slower is all that is left. */
@@ -313,6 +349,7 @@ int main(void)
         cmocka_unit_test_teardown(two_share_the_first_launch, end),
         cmocka_unit_test_teardown(four_share_the_first_launch, end),
         cmocka_unit_test_teardown(one_that_never_ran_it_shares_it, end),
+        cmocka_unit_test_teardown(its_member_is_busy, end),
         cmocka_unit_test_teardown(a_slow_one_is_left, end),
         cmocka_unit_test_teardown(a_short_one_loses_a_window, end),
         cmocka_unit_test_teardown(what_may_not_be_cut_has_none, end),
