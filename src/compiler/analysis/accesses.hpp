@@ -210,7 +210,7 @@ class Accesses
     uint32_t ids_fit(const Condition &condition, uint32_t start);
     uint32_t lowest_start(Condition &condition);
     uint32_t most(Condition &condition);
-    uint32_t count_of(llvm::Loop &loop, const llvm::SCEV *taken);
+    uint32_t count_of(llvm::Loop &loop, const llvm::SCEV *taken, bool &complete);
     uint32_t lowest(uint32_t node, unsigned depth);
     bool is_size(uint32_t node);
     uint32_t counter(llvm::Loop *loop);

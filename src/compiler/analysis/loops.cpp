@@ -18,17 +18,31 @@ uint32_t Accesses::counter(llvm::Loop *loop)
     return index == no_node ? no_node : nodes.leaf(TSL_NODE_COUNTER, 64, index);
 }
 
-/* One more than the way back is taken, in 64 bits. x - 1 ways back are x iterations, where x isn't 0. */
-uint32_t Accesses::count_of(llvm::Loop &loop, const llvm::SCEV *taken)
+/* One more than the way back is taken, in 64 bits. x - 1 ways back are x iterations, where x isn't 0. Where 64 bits
+ * have no room for one more, as the way back may be taken nearly for ever (a distance that may be negative), there is
+ * no count: no_node. Of several ends the others serve then, and the count isn't complete. */
+uint32_t Accesses::count_of(llvm::Loop &loop, const llvm::SCEV *taken, bool &complete)
 {
     const llvm::SCEV *more = evolution.getAddExpr(taken, evolution.getOne(taken->getType()));
     bool wraps =
         !evolution.isKnownNonZero(more) &&
         !evolution.isLoopEntryGuardedByCond(&loop, llvm::CmpInst::ICMP_NE, more, evolution.getZero(more->getType()));
-    uint32_t node = clean(wraps ? taken : more, false);
 
-    node = nodes.zext(node, 64);
-    return wraps ? nodes.plus(node, 1) : node;
+    if (!wraps)
+        return nodes.zext(clean(more, false), 64);
+    if (evolution.getTypeSizeInBits(taken->getType()) < 64 || evolution.isKnownNonNegative(more))
+        return nodes.plus(nodes.zext(clean(taken, false), 64), 1);
+    if (!llvm::isa<llvm::SCEVUMinExpr, llvm::SCEVSequentialUMinExpr>(taken)) {
+        complete = false;
+        return no_node;
+    }
+    uint32_t least = no_node;
+    for (const llvm::SCEV *end : llvm::cast<llvm::SCEVNAryExpr>(taken)->operands()) {
+        uint32_t count = count_of(loop, end, complete);
+        if (count != no_node)
+            least = least == no_node ? count : nodes.binary(TSL_NODE_UMIN, least, count);
+    }
+    return least;
 }
 
 bool Accesses::count_by_evolution(llvm::Loop &loop, LoopFacts &result)
@@ -42,9 +56,9 @@ bool Accesses::count_by_evolution(llvm::Loop &loop, LoopFacts &result)
         taken = evolution.getConstantMaxBackedgeTakenCount(&loop);
     if (llvm::isa<llvm::SCEVCouldNotCompute>(taken) || evolution.getTypeSizeInBits(taken->getType()) > 64)
         return false;
-    result.count = count_of(loop, taken);
     result.exact = exact;
-    if (!nodes.has_unknown(result.count))
+    result.count = count_of(loop, taken, result.exact);
+    if (result.count != no_node && !nodes.has_unknown(result.count))
         return true;
     result.count = no_node;
     result.exact = false;
