@@ -179,18 +179,15 @@ static cl_int ask(struct tsl_writer *message, enum tsl_wire_target target, struc
 /* Behind a break of a line that goes on (a backslash, or its trigraph, and the line's end), if there is one at `at`. */
 static size_t behind_break(const char *text, size_t size, size_t at)
 {
-    size_t mark = at < size && text[at] == '\\' ? 1
-                  : size - at >= 3 && memcmp(text + at,
-                                             "?"
-                                             "?/",
-                                             3) == 0
-                      ? 3
-                      : 0,
-           end;
+    static const char trigraph[] = {'?', '?', '/'};
+    size_t end;
 
-    if (!mark)
+    if (at < size && text[at] == '\\')
+        end = at + 1;
+    else if (size - at >= sizeof(trigraph) && memcmp(text + at, trigraph, sizeof(trigraph)) == 0)
+        end = at + sizeof(trigraph);
+    else
         return at;
-    end = at + mark;
     end += end < size && text[end] == '\r';
     return end < size && text[end] == '\n' ? end + 1 : at;
 }

@@ -87,8 +87,7 @@ bool tsl_lead_make(struct tsl_command *c, const struct tsl_lead_on *on, const st
     lead->share.window = windows[0];
     if (!copy_waits(lead, c) || !place(lead, on))
         return drop(lead);
-    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO,
-            "%s: little is known of it, so it %s by a window of %llu items, %llu are left", c->kernel->name,
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "%s %s by a window of %llu items, %llu are left", c->kernel->name,
             c->n_leads ? "goes on" : "begins", (unsigned long long)tsl_window_items(&windows[0]),
             (unsigned long long)tsl_window_items(&windows[1]));
     TAILQ_INSERT_BEFORE(c, lead, link);

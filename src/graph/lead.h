@@ -1,6 +1,7 @@
 /*
- * Leads: windows by which a launch begins of whose kernel nothing is known, one after another. What they take tells
- * whether the rest is to be cut over members, and how. So a program's first launch is cut, too.
+ * Leads: windows by which a launch begins, one after another, where nothing is known of its kernel, or where it is
+ * known to be long and members are being opened that it could use. What they take tells whether the rest is to be cut
+ * over members, and how. So a program's first launch is cut, too.
  *
  * A lead is a command of its own in the launch's queue, before the launch, with the launch's kernel, arguments and
  * events to wait for. The application sees nothing of it. It is scheduled like any command. The launch stays held until

@@ -112,8 +112,8 @@ static bool is_closed(const struct tsl_graph *graph, unsigned i)
     return !tsl_member_is_ready(graph->ports[i].member) && !tsl_member_is_lost(graph->ports[i].member);
 }
 
-/* Asks for all that are wanted and closed, also once more. Posting a job waits for nothing. */
-static void open_wanted(struct tsl_graph *graph)
+/* Asks for all that are wanted and closed, also once more. Posting a job waits for nothing. False: there are none. */
+static bool open_wanted(struct tsl_graph *graph)
 {
     struct tsl_member *members[TSL_MAX_MEMBERS];
     unsigned n = 0;
@@ -121,14 +121,7 @@ static void open_wanted(struct tsl_graph *graph)
         if (tsl_members_has(graph->readiness.wanted, i) && is_closed(graph, i))
             members[n++] = graph->ports[i].member;
     tsl_ready_later(members, n);
-}
-
-static bool any_wanted_is_closed(const struct tsl_graph *graph)
-{
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        if (tsl_members_has(graph->readiness.wanted, i) && is_closed(graph, i))
-            return true;
-    return false;
+    return n > 0;
 }
 
 void tsl_readiness_over(struct tsl_job *job)
@@ -140,10 +133,8 @@ void tsl_readiness_over(struct tsl_job *job)
     graph->ask_again = true;
     learn_opening(graph);
     know_the_ready(graph);
-    if (!tsl_worker_is_ending() && any_wanted_is_closed(graph)) { /* More were wanted meanwhile. */
-        open_wanted(graph);
+    if (!tsl_worker_is_ending() && open_wanted(graph)) /* More were wanted meanwhile. */
         post_over(graph);
-    }
     tsl_graph_leave(graph, TSL_WHO_WORKER);
     tsl_object_unref(&context->object);
 }

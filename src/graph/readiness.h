@@ -41,8 +41,8 @@ void tsl_readiness_expect(struct tsl_graph *graph);
  * Then somebody asks for its place again. Under the graph's lock. */
 bool tsl_readiness_holds(const struct tsl_command *command, double run_ns);
 /* Is it worth for a launch, or the rest of one, that takes so long on the best of those that are ready, to go on by
- * windows until all are? How long that will be; 0: it isn't. Begins to open as many as the launch pays for.
- * Under the graph's lock. */
+ * windows until those that are being opened are ready, too? How long that will be; 0: it isn't. Begins to open as many
+ * as the launch pays for. Under the graph's lock. */
 double tsl_readiness_left_ns(const struct tsl_command *command, double run_ns);
 /* The job that asks. */
 void tsl_readiness_over(struct tsl_job *job);
