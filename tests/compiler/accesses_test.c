@@ -663,6 +663,22 @@ static void asked_at_the_end(void)
     stores(0, 4 * GID(0), 4);
 }
 
+/* Data may end it sooner. The end by equality with 0 never comes; three hundred rounds are looked at. */
+static void until_equal(void)
+{
+    for (int64_t i = 0; i < (ARG(3) ? ARG(3) : 300); i++) {
+        reads(1, 4 * i, 4);
+        may_store(0, 4 * (1 + GID(0) + i), 4);
+    }
+}
+
+/* The end by equality never comes: i begins beyond it. The other one does. */
+static void never_equal(void)
+{
+    for (int64_t i = 1 + GID(0); i < 1 + GID(0) + ARG(2); i++)
+        stores(0, 4 * i, 4);
+}
+
 /* A pyramid: the last round is made by the items within `rounds` of the group's edge, and within the grid. */
 static void pyramid(void)
 {
@@ -738,6 +754,24 @@ static void loops_end_by_several_conditions(void **state)
          "  do { s += a[i]; i += get_global_size(0); } while (s != 7 && i < n); o[get_global_id(0)] = s; }",
          asked_at_the_end,
          {.global = {12}, .local = {4}, .scalars = {0, 0, 61}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global int *a, uint n, uint end) { ulong e = end, i = 0;\n"
+         "  do { o[1 + get_global_id(0) + i] = 1; if (a[i] == 5) break; } while (++i != e); }",
+         until_equal,
+         {.global = {12}, .local = {4}, .scalars = {0, 0, 0, 21}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global int *a, uint n, uint end) { ulong e = end, i = 0;\n"
+         "  do { o[1 + get_global_id(0) + i] = 1; if (a[i] == 5) break; } while (++i != e); }",
+         until_equal,
+         {.global = {12}, .local = {4}, .scalars = {0, 0, 0, 0}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global int *a, uint n, long end) { long g = get_global_id(0), i = g + 1;\n"
+         "  do { if (i >= g + 1 + n) return; o[i] = 1; } while (++i != end); }",
+         never_equal,
+         {.global = {12}, .local = {4}, .scalars = {0, 0, 21, 0}},
          NULL,
          0},
     };

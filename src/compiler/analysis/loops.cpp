@@ -19,8 +19,9 @@ uint32_t Accesses::counter(llvm::Loop *loop)
 }
 
 /* One more than the way back is taken, in 64 bits. x - 1 ways back are x iterations, where x isn't 0. Where 64 bits
- * have no room for one more, as the way back may be taken nearly for ever (a distance that may be negative), there is
- * no count: no_node. Of several ends the others serve then, and the count isn't complete. */
+ * have no room for one more, the way back is taken nearly for ever. Is it taken so where x is 0 alone, that is told; a
+ * distance that may be negative gives no count: no_node. Of several ends the others serve then, and the count isn't
+ * complete. */
 uint32_t Accesses::count_of(llvm::Loop &loop, const llvm::SCEV *taken, bool &complete)
 {
     const llvm::SCEV *more = evolution.getAddExpr(taken, evolution.getOne(taken->getType()));
@@ -30,8 +31,13 @@ uint32_t Accesses::count_of(llvm::Loop &loop, const llvm::SCEV *taken, bool &com
 
     if (!wraps)
         return nodes.zext(clean(more, false), 64);
-    if (evolution.getTypeSizeInBits(taken->getType()) < 64 || evolution.isKnownNonNegative(more))
+    if (evolution.getTypeSizeInBits(taken->getType()) < 64)
         return nodes.plus(nodes.zext(clean(taken, false), 64), 1);
+    if (evolution.isKnownNonNegative(more)) {
+        uint32_t count = clean(more, false), zero = nodes.constant(64, 0);
+
+        return nodes.select(nodes.binary(TSL_NODE_NE, count, zero), count, nodes.constant(64, INT64_MAX));
+    }
     if (!llvm::isa<llvm::SCEVUMinExpr, llvm::SCEVSequentialUMinExpr>(taken)) {
         complete = false;
         return no_node;
