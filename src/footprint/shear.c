@@ -68,7 +68,7 @@ static double weigh(const struct tsl_raw_box *boxes, unsigned n, bool may)
 
         weight += (double)box->width * (double)box->count[0] * (double)box->count[1];
         if (may)
-            weight += (double)box->stride[0] * (double)(box->count[0] - 1) +
+            weight += (double)box->width + (double)box->stride[0] * (double)(box->count[0] - 1) +
                       (double)box->stride[1] * (double)(box->count[1] - 1);
     }
     return weight;

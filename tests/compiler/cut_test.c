@@ -41,6 +41,16 @@ static const struct kernel kernels[] = {
      0,
      "2",
      NULL},
+    /* Work-groups go along diagonals; of unrolled rows LLVM adds up the remainder and its multiples. */
+    {"kernel void diagonals(global const float4 *in, global float4 *out, int w) { local float4 t[4][8];\n"
+     "  int g = get_group_id(0), h = (get_group_id(0) + get_group_id(1)) % get_num_groups(0), x = get_local_id(0);\n"
+     "  _Pragma(\"unroll\") for (int k = 0; k < 4; k++) t[k][x] = in[(g * 4 + k) * (w * 2) + h * 8 + x];\n"
+     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+     "  _Pragma(\"unroll\") for (int k = 0; k < 4; k++) out[(h * 4 + k) * (w * 2) + g * 8 + x] = t[k][7 - x]; }",
+     {128, 16},
+     0,
+     "2",
+     NULL},
     {"kernel void columns(global double *m, int w) { size_t c = get_global_id(0), r = get_global_id(1);\n"
      "  m[c * w + r] *= 2; }",
      {64, 64},

@@ -166,6 +166,7 @@ class Accesses
     /* evolution.cpp */
     uint32_t of(const llvm::SCEV *expression);
     uint32_t of_sum(const llvm::SCEVNAryExpr &sum, unsigned bits);
+    const llvm::SCEVUDivExpr *subtracted_quotient(const llvm::SCEV *operand);
     uint32_t of_remainder(const llvm::SCEVNAryExpr &sum, unsigned bits);
     uint32_t of_extreme(const llvm::SCEVNAryExpr &extreme, unsigned bits);
     uint32_t of_recurrence(const llvm::SCEVAddRecExpr &recurrence, unsigned bits);

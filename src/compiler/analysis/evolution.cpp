@@ -12,6 +12,14 @@ namespace
 
 const char not_linear[] = "it changes from one iteration of a loop to the next, not by a fixed step";
 
+/* How many numbers are added; of 0 none. */
+unsigned terms(const llvm::SCEV &sum)
+{
+    auto *several = llvm::dyn_cast<llvm::SCEVAddExpr>(&sum);
+
+    return several ? several->getNumOperands() : !sum.isZero();
+}
+
 } // namespace
 
 /* The whole node means the number. */
@@ -122,28 +130,39 @@ uint32_t Accesses::of(const llvm::SCEV *expression)
     return node;
 }
 
-/* a + -b * (a / b), as remainders are written. no_node: it is none. */
+/* Of -b * (a / b) the quotient, or nullptr. */
+const llvm::SCEVUDivExpr *Accesses::subtracted_quotient(const llvm::SCEV *operand)
+{
+    auto *product = llvm::dyn_cast<llvm::SCEVMulExpr>(operand);
+
+    for (unsigned i = 0; product && i < product->getNumOperands(); i++) {
+        auto *division = llvm::dyn_cast<llvm::SCEVUDivExpr>(product->getOperand(i));
+
+        if (division && product == evolution.getMulExpr(evolution.getNegativeSCEV(division->getRHS()), division))
+            return division;
+    }
+    return nullptr;
+}
+
+/* a + -b * (a / b), as remainders are written, and what is added to it; a may be a sum itself. no_node: it is none. */
 uint32_t Accesses::of_remainder(const llvm::SCEVNAryExpr &sum, unsigned bits)
 {
-    if (sum.getSCEVType() != llvm::scAddExpr || sum.getNumOperands() != 2 ||
-        bits != evolution.getTypeSizeInBits(sum.getType()))
+    if (sum.getSCEVType() != llvm::scAddExpr || bits != evolution.getTypeSizeInBits(sum.getType()))
         return no_node;
-    for (unsigned i = 0; i < 2; i++) {
-        const llvm::SCEV *whole = sum.getOperand(1 - i);
-        auto *product = llvm::dyn_cast<llvm::SCEVMulExpr>(sum.getOperand(i));
+    for (const llvm::SCEV *operand : sum.operands()) {
+        const llvm::SCEVUDivExpr *division = subtracted_quotient(operand);
+        const llvm::SCEV *whole, *added;
 
-        if (!product)
+        if (!division)
             continue;
-        for (const llvm::SCEV *factor : product->operands()) {
-            auto *division = llvm::dyn_cast<llvm::SCEVUDivExpr>(factor);
+        whole = division->getLHS();
+        added = evolution.getMinusSCEV(evolution.getMinusSCEV(&sum, operand), whole);
+        if (terms(*added) + 1 >= sum.getNumOperands())
+            continue;
+        uint32_t remainder = of(whole);
 
-            if (division && division->getLHS() == whole &&
-                product == evolution.getMulExpr(evolution.getNegativeSCEV(division->getRHS()), division)) {
-                uint32_t a = of(whole);
-
-                return nodes.binary(TSL_NODE_UREM, a, of(division->getRHS()));
-            }
-        }
+        remainder = nodes.binary(TSL_NODE_UREM, remainder, of(division->getRHS()));
+        return nodes.binary(TSL_NODE_ADD, remainder, of(added));
     }
     return no_node;
 }
