@@ -52,10 +52,10 @@ struct argument_name {
     char text[96];
 };
 
-/* "argument 1 (out)" */
+/* "argument 1 (out)"; of launches like one that was refused before nobody looks which argument it is */
 static struct argument_name name_of(const char *const *names, uint32_t argument)
 {
-    struct argument_name name = {""};
+    struct argument_name name = {"an argument"};
 
     if (argument == TSL_FOOTPRINT_NONE)
         return name;

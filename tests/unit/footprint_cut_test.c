@@ -419,6 +419,8 @@ static void reasons_are_told(void **state)
                 "work-groups may write the same bytes by argument 0 (in) and by argument 2, which lie in one buffer");
     assert_said(&(struct tsl_cut_verdict){TSL_CUT_VOLATILE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE},
                 "the kernel makes volatile accesses to global memory (line 9)");
+    assert_said(&(struct tsl_cut_verdict){TSL_CUT_ATOMICS, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE},
+                "an argument is changed by atomic operations");
     for (int i = 0; i < TSL_N_CUT_WHYS; i++) {
         const struct tsl_cut_verdict verdict = {(enum tsl_cut_why)i, 0, 0, TSL_FOOTPRINT_NONE};
         char text[256] = "";
