@@ -91,18 +91,41 @@ static void want_named(const struct tsl_found *rows, unsigned n, char *const *it
                      want_those(rows, n, name_contains, items[i], wanted);
 }
 
-/* The path by which the row's device serves: the most preferred, of equals the first. */
-static const struct tsl_found *best_for(const struct tsl_found *rows, unsigned n, const struct tsl_found *row)
+/* How preferred the path is where that setting is made; NULL: as things are. */
+static int preference_with(const struct tsl_path *path, const char *setting)
+{
+    return setting && path->turned_by && !strcmp(setting, path->turned_by) ? TSL_OWN_LAST : path->preference;
+}
+
+/* The path by which the row's device serves: the most preferred, of equals the first. setting: see above. */
+static const struct tsl_found *best_for(const struct tsl_found *rows, unsigned n, const struct tsl_found *row,
+                                        const char *setting)
 {
     const struct tsl_found *best = NULL;
 
     for (unsigned i = 0; i < n; i++) {
         if (rows[i].path.why_not || (&rows[i] != row && !tsl_same_device(&rows[i].path, &row->path)))
             continue;
-        if (!best || rows[i].path.preference > best->path.preference)
+        if (!best || preference_with(&rows[i].path, setting) > preference_with(&best->path, setting))
             best = &rows[i];
     }
     return best;
+}
+
+/* What is to be said of a setting: it would make the row serve, or it is why a path of ours doesn't. */
+static const char *word_of_setting(const struct tsl_found *rows, unsigned n, const struct tsl_found *row,
+                                   const struct tsl_found *best, const char **setting)
+{
+    *setting = "";
+    if (best->path.turned_by && best_for(rows, n, row, best->path.turned_by) == row) {
+        *setting = best->path.turned_by;
+        return " has this one serve, ";
+    }
+    if (!best->path.turned_by && row->path.turned_by) {
+        *setting = row->path.turned_by;
+        return " prefers vendors' OpenCL, ";
+    }
+    return "";
 }
 
 /* The row that keeps this one, though it was named, from serving: of those for one device of which one stands no other
@@ -126,16 +149,16 @@ static const struct tsl_found *excluded_by(const struct tsl_found *rows, const b
 
 static void choose_best(struct tsl_found *rows, unsigned n, struct tsl_found *row)
 {
-    const struct tsl_found *best = best_for(rows, n, row);
-    const char *setting;
+    const struct tsl_found *best = best_for(rows, n, row, NULL);
+    const char *setting, *word;
 
     if (best == row) {
         row->used = true;
         return;
     }
-    setting = best->path.turned_by ? best->path.turned_by : row->path.turned_by;
+    word = word_of_setting(rows, n, row, best, &setting);
     leave_out(row, "the same device is used as %s (%s); %s%sTESELA_MEMBERS can name %s", best->path.id,
-              best->path.device_name, setting ? setting : "", setting ? " prefers vendors' OpenCL, " : "",
+              best->path.device_name, setting, word,
               best->path.exclusive || row->path.exclusive ? "this one alone" : "both");
 }
 

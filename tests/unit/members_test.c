@@ -85,8 +85,9 @@ static void drivers_of_ours_come_before_vendors_unless_a_setting_turns_that(void
     choose(rows, 6, NULL, NULL);
     assert_true(rows[5].used && rows[4].used && rows[3].used);
     assert_false(rows[0].used || rows[1].used || rows[2].used);
-    assert_string_equal(rows[0].why_not, "the same device is used as cpu (cores); CPU=opencl prefers vendors' OpenCL, "
+    assert_string_equal(rows[0].why_not, "the same device is used as cpu (cores); CPU=opencl has this one serve, "
                                          "TESELA_MEMBERS can name both");
+    assert_string_equal(rows[2].why_not, "the same device is used as cpu (cores); TESELA_MEMBERS can name both");
     assert_string_equal(rows[1].why_not,
                         "the same device is used as cuda:0 (same gpu); TESELA_MEMBERS can name this one alone");
     forget(rows, 6);
