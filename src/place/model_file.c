@@ -353,6 +353,17 @@ bool tsl_model_read(struct tsl_model *model, const char *path)
     return good;
 }
 
+/* What earlier versions of ours kept: nobody reads it any more. */
+static void remove_older(int folder)
+{
+    char name[32];
+
+    for (unsigned version = 1; version < VERSION; version++) {
+        snprintf(name, sizeof name, "models-%u", version);
+        unlinkat(folder, name, 0);
+    }
+}
+
 static bool write_aside(int folder, void *data, size_t size)
 {
     char aside[64];
@@ -366,8 +377,10 @@ static bool write_aside(int folder, void *data, size_t size)
         return false;
     done = tsl_file_write(file, data, size) == 0;
     done &= close(file) == 0;
-    if (done && renameat(folder, aside, folder, FILE_NAME) == 0)
+    if (done && renameat(folder, aside, folder, FILE_NAME) == 0) {
+        remove_older(folder);
         return true;
+    }
     unlinkat(folder, aside, 0);
     return false;
 }

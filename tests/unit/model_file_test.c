@@ -215,6 +215,26 @@ static void assert_comes_back(struct tsl_model *model)
     tsl_model_unref(next);
 }
 
+/* Files of earlier versions go once there is a newer one; those of later versions, and all else, stay. */
+static void test_older_files_go(void **state)
+{
+    static const char *const names[] = {"models-1", "models-2", "models-4", "models-20", "other"};
+    struct tsl_model *model = learned(1);
+    char path[320];
+
+    (void)state;
+    for (unsigned i = 0; i < 5; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        assert_int_equal(close(open(path, O_WRONLY | O_CREAT | O_EXCL, 0600)), 0);
+    }
+    assert_true(tsl_model_write(model, folder));
+    for (unsigned i = 0; i < 5; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        assert_int_equal(unlink(path), i < 2 ? -1 : 0);
+    }
+    tsl_model_unref(model);
+}
+
 /* Times that nobody measures, of clocks that jump say, keep no model from coming back. */
 static void test_absurd_times(void **state)
 {
@@ -285,6 +305,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_processes_share, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_what_is_ahead, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_kept_at_exit, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_older_files_go, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_absurd_times, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_many_tries, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_damage, make_folder, remove_folder),
