@@ -49,7 +49,8 @@ static struct client {
 static struct program {
     pthread_once_t once;
     char path[PATH_MAX];
-    const char *why; /* NULL: path is right */
+    const char *why;                 /* NULL: path is right */
+    char unrunnable[PATH_MAX + 128]; /* a sentence for why */
     char *const *arguments;
 } program = {.once = PTHREAD_ONCE_INIT};
 
@@ -59,10 +60,20 @@ static void find_program(void)
 
     if (program.path[0])
         return; /* set by a test */
-    if (!tsl_spawn_find(places, 2, program.path))
-        program.why = getauxval(AT_SECURE) ? "programs with raised rights start no kernel compiler"
-                                           : "there is no kernel compiler (tesela-kc) beside the library: Tesela was "
-                                             "built without it, or without LLVM";
+    if (tsl_spawn_find(places, 2, program.path))
+        return;
+    if (getauxval(AT_SECURE))
+        program.why = "programs with raised rights start no kernel compiler";
+    else if (!program.path[0])
+        program.why = "there is no kernel compiler (tesela-kc) beside the library: Tesela was built without it, or "
+                      "without LLVM";
+    else {
+        snprintf(
+            program.unrunnable, sizeof(program.unrunnable),
+            "the kernel compiler %s can't be run: the file's rights forbid it, or its file system is mounted noexec",
+            program.path);
+        program.why = program.unrunnable;
+    }
 }
 
 const char *tsl_client_program(const char **why)
@@ -149,6 +160,15 @@ static bool start(const char *path) TSL_REQUIRES(lock)
     return started;
 }
 
+/* What to do where starting it fails so: in a sandbox nothing is wrong with the file. */
+static const char *remedy_of(int error)
+{
+    return error == EPERM || error == EACCES || error == EAGAIN || error == ENOSYS
+               ? "TESELA_CPU=opencl takes another OpenCL, which must start no process either: Mesa's rusticl doesn't, "
+                 "PoCL's linker is one"
+               : "install Tesela again";
+}
+
 /* Makes sure that a process runs; false, and *why (heap), if none can be started. */
 static bool have_process(char **why) TSL_REQUIRES(lock)
 {
@@ -164,10 +184,8 @@ static bool have_process(char **why) TSL_REQUIRES(lock)
     else {
         if (start(path))
             return true;
-        if (asprintf(
-                why,
-                "the kernel compiler %s can't be started here: %s (TESELA_CPU=opencl takes another OpenCL, PoCL, say)",
-                path, strerror(errno)) < 0)
+        if (asprintf(why, "the kernel compiler %s can't be started here: %s (%s)", path, strerror(errno),
+                     remedy_of(errno)) < 0)
             *why = NULL;
     }
     return false;
@@ -320,6 +338,8 @@ static enum call_state try_call(struct tsl_writer *message, struct call *call) T
     return call->state;
 }
 
+#define ENDS_AT_ONCE "the kernel compiler ends as soon as it is started: are the libraries of LLVM and Clang installed?"
+
 /* The process may have ended because it was idle, or been killed: hence a second try. After the third it may be this
  * request's fault. */
 static cl_int call_locked(struct tsl_writer *message, struct call *call, char **why) TSL_REQUIRES(lock)
@@ -334,8 +354,27 @@ static cl_int call_locked(struct tsl_writer *message, struct call *call, char **
         *why = strdup("the kernel compiler ended, again and again, before it answered");
         return CL_OUT_OF_RESOURCES;
     }
-    *why = strdup("the kernel compiler ends as soon as it is started: are the libraries of LLVM and Clang installed?");
+    *why = strdup(ENDS_AT_ONCE);
     return CL_COMPILER_NOT_AVAILABLE;
+}
+
+static bool greet_locked(char **why) TSL_REQUIRES(lock)
+{
+    if (!have_process(why))
+        return false;
+    while (client.spawned.process && !client.greeted) {
+        if (client.reading)
+            tsl_lock_wait(&lock, &changed);
+        else
+            read_some();
+    }
+    if (client.greeted)
+        return true;
+    if (!client.hopeless)
+        *why = strdup(ENDS_AT_ONCE);
+    else
+        have_process(why); /* starts none, and says why */
+    return false;
 }
 
 /* ---- Forks ------------------------------------------------------------------------------------------------------- */
@@ -357,22 +396,42 @@ static void watch_forks(void)
     pthread_atfork(NULL, NULL, in_child);
 }
 
-cl_int tsl_client_call(struct tsl_writer *message, struct tsl_reply *reply, char **why)
+static bool after_fork(char **why)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    *why = NULL;
+    if (atomic_load(&forked) || tsl_forked()) {
+        *why = strdup("after a fork the child can't use the kernel compiler of its parent");
+        return true;
+    }
+    pthread_once(&once, watch_forks);
+    return false;
+}
+
+cl_int tsl_client_call(struct tsl_writer *message, struct tsl_reply *reply, char **why)
+{
     struct call call;
     cl_int error;
 
-    if (atomic_load(&forked) || tsl_forked()) {
-        *why = strdup("after a fork the child can't use the kernel compiler of its parent");
+    if (after_fork(why))
         return CL_OUT_OF_RESOURCES;
-    }
-    pthread_once(&once, watch_forks);
-    *why = NULL;
     tsl_lock_take(&lock);
     error = call_locked(message, &call, why);
     tsl_lock_give(&lock);
     if (error == CL_SUCCESS)
         *reply = call.reply;
     return error;
+}
+
+bool tsl_client_greet(char **why)
+{
+    bool greets;
+
+    if (after_fork(why))
+        return false;
+    tsl_lock_take(&lock);
+    greets = greet_locked(why);
+    tsl_lock_give(&lock);
+    return greets;
 }

@@ -19,8 +19,13 @@ struct tsl_reply {
  * ended each time it had this request; *why likewise. Also in a forked child. */
 cl_int tsl_client_call(struct tsl_writer *message, struct tsl_reply *reply, char **why);
 
+/* Starts the compiler, if none runs, and waits for its first word, for who wants to know whether it works before there
+ * is anything to build. False: it doesn't; *why is a sentence (heap). Any thread, no locks held. */
+bool tsl_client_greet(char **why);
+
 /* The compiler's path: beside our library (tesela/tesela-kc, in a build kc/tesela-kc), never from PATH. NULL: it
- * doesn't exist, or this program has raised rights and may not start it; *why is a sentence (static). */
+ * doesn't exist, may not be run, or this program has raised rights and may not start it; *why is a sentence (static).
+ */
 const char *tsl_client_program(const char **why);
 
 /* For tests: another program and its further arguments (NULL ends the list). Before the first call. */

@@ -214,7 +214,7 @@ void tsl_spawn_end(struct tsl_spawned *spawned)
 
 bool tsl_spawn_find(const char *const *names, unsigned n, char *path)
 {
-    char library[PATH_MAX];
+    char library[PATH_MAX], unrunnable[PATH_MAX] = "";
 
     path[0] = 0;
     if (getauxval(AT_SECURE) || !tsl_own_file(library))
@@ -225,7 +225,9 @@ bool tsl_spawn_find(const char *const *names, unsigned n, char *path)
 
         if (written > 0 && written < PATH_MAX && access(path, X_OK) == 0)
             return true;
+        if (written > 0 && written < PATH_MAX && !unrunnable[0] && access(path, F_OK) == 0)
+            memcpy(unrunnable, path, sizeof unrunnable);
     }
-    path[0] = 0;
+    memcpy(path, unrunnable, sizeof unrunnable);
     return false;
 }

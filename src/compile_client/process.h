@@ -24,8 +24,9 @@ struct tsl_spawned {
  */
 bool tsl_spawn(const char *path, char *const *arguments, int socket, struct tsl_spawned *spawned);
 
-/* The program of one of these names, which begin with /, relative to the library's own folder; the first that there is.
- * False, and path "": there is none, or the process has raised rights. path has PATH_MAX bytes. */
+/* The program of one of these names, which begin with /, relative to the library's own folder; the first that may be
+ * run. False, and path "": there is none, or the process has raised rights; false, and a path: that file may not be run
+ * (its rights, or those of its mount). path has PATH_MAX bytes. */
 bool tsl_spawn_find(const char *const *names, unsigned n, char *path);
 
 /* Kills the program if it still runs. */

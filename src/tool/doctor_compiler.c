@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LIMIT_S = 120 };
@@ -32,11 +33,8 @@ static void first_words(const char *path, char line[256])
     line[strcspn(line, "\n")] = '\0';
 }
 
-static const char *remedy_of(const struct tsl_child_result *result, const char *said)
+static const char *remedy_of(const char *said)
 {
-    if (result->end == TSL_CHILD_UNSTARTED)
-        return "Let the sandbox start processes. Until then kernels run that this user built before, from the cache, "
-               "and other vendors' devices";
     if (strstr(said, "shared libraries"))
         return "Install LLVM's libraries (on Debian: apt install libllvm19 libclang-cpp19), or Tesela's package again";
     if (strstr(said, "linker"))
@@ -44,7 +42,8 @@ static const char *remedy_of(const struct tsl_child_result *result, const char *
     return "Install Tesela again";
 }
 
-static void try_kernel(struct tsl_findings *f, const char *folder, const char *compiler)
+/* Has a kernel compiled. True: what is wrong was told. */
+static bool try_kernel(struct tsl_findings *f, const char *folder, const char *compiler)
 {
     char file[PATH_MAX], object[PATH_MAX], out[PATH_MAX], err[PATH_MAX], how[160], said[256];
     char *words[] = {(char *)compiler, "--emit", "so", "-o", object, file, NULL};
@@ -56,24 +55,50 @@ static void try_kernel(struct tsl_findings *f, const char *folder, const char *c
     snprintf(out, sizeof out, "%s/compiler", folder);
     snprintf(err, sizeof err, "%s/compiler-errors", folder);
     if (!write_kernel(file))
-        return; /* no room for a line: tsl_check_members tells of that */
+        return false; /* no room for a line: tsl_check_members tells of that */
     result = tsl_child_run(&child);
     tsl_child_say(&result, &child, how, sizeof how);
     if (!how[0])
-        return;
+        return false;
     first_words(err, said);
-    tsl_finding_problem(f, remedy_of(&result, said),
+    tsl_finding_problem(f, remedy_of(said),
                         "the kernel compiler %s %s%s%s, so Tesela's own drivers can't build programs. "
                         "TESELA_CPU=opencl takes another OpenCL for the processors, where there is one",
                         compiler, how, said[0] ? ": " : "", said);
+    return true;
+}
+
+/* It is there, and isn't the library's, or nobody may start it. */
+static void tell_unstarted(struct tsl_findings *f, const char *why)
+{
+    if (strstr(why, "install Tesela again"))
+        tsl_finding_problem(f, "Install Tesela again", "%s", why);
+    else
+        tsl_finding_problem(
+            f, "Let the sandbox start processes. Until then kernels run that this user built before, from the cache",
+            "%s", why);
 }
 
 void tsl_check_compiler(struct tsl_findings *f)
 {
-    const char *why, *compiler = tsl_client_program(&why);
-    char *folder = compiler ? tsl_scratch_make("tesela doctor", 0) : NULL;
+    const char *missing, *compiler = tsl_client_program(&missing);
+    char *why = NULL, *folder;
 
-    if (folder)
-        try_kernel(f, folder, compiler);
-    tsl_scratch_remove(folder);
+    if (!compiler) {
+        if (strstr(missing, "can't be run"))
+            tsl_finding_problem(f,
+                                "Install Tesela again, or give the file its right back (chmod a+x) and mount its file "
+                                "system with exec",
+                                "%s", missing);
+        return; /* that there is none tsl_check_members tells */
+    }
+    if (!tsl_client_greet(&why) && why && strstr(why, "can't be started")) {
+        tell_unstarted(f, why);
+    } else {
+        folder = tsl_scratch_make("tesela doctor", 0);
+        if (folder && !try_kernel(f, folder, compiler) && why)
+            tell_unstarted(f, why);
+        tsl_scratch_remove(folder);
+    }
+    free(why);
 }

@@ -172,11 +172,14 @@ static void tell_problems(struct tsl_findings *f, const cJSON *info)
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(info, "without_devices"))
     {
         const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(item, "name"));
+        const char *why = cJSON_GetStringValue(cJSON_GetObjectItem(item, "why"));
 
+        if (!why || strstr(why, "can't be run")) /* tsl_check_compiler has told it */
+            continue;
         tsl_finding_hint(
             f,
             name && strcmp(name, "rusticl") == 0 ? "Name its driver: RUSTICL_ENABLE=radeonsi, iris or llvmpipe" : NULL,
-            "%s: %s", name ? name : "", cJSON_GetStringValue(cJSON_GetObjectItem(item, "why")));
+            "%s: %s", name ? name : "", why);
     }
     if (cJSON_GetArraySize(cJSON_GetObjectItem(info, "members")) == 0)
         tsl_finding_problem(f,

@@ -113,7 +113,7 @@ static void print_members(const cJSON *members)
     }
 }
 
-static void print_left_out(const cJSON *left_out, const cJSON *problems)
+static void print_left_out(const cJSON *left_out)
 {
     const cJSON *row;
 
@@ -125,8 +125,18 @@ static void print_left_out(const cJSON *left_out, const cJSON *problems)
         print_path(row);
         printf("%16sbecause: %s\n", "", text(row, "why"));
     }
-    if (cJSON_GetArraySize(problems) > 0)
+}
+
+/* Of the compiler only that it doesn't work: without any, the built-in CPU is among the platforms without devices. */
+static void print_problems(const cJSON *problems, const cJSON *compiler)
+{
+    const char *fails = text(compiler, "path")[0] ? text(compiler, "why") : "";
+    const cJSON *row;
+
+    if (cJSON_GetArraySize(problems) > 0 || fails[0])
         puts("\nProblems");
+    if (fails[0])
+        printf("    %s\n", fails);
     cJSON_ArrayForEach(row, problems)
     {
         printf("    %s\n", cJSON_GetStringValue(row));
@@ -179,7 +189,8 @@ static void print_text(const cJSON *info)
 {
     printf("Tesela %s\n\n", text(info, "version"));
     print_members(cJSON_GetObjectItem(info, "members"));
-    print_left_out(cJSON_GetObjectItem(info, "left_out"), cJSON_GetObjectItem(info, "problems"));
+    print_left_out(cJSON_GetObjectItem(info, "left_out"));
+    print_problems(cJSON_GetObjectItem(info, "problems"), cJSON_GetObjectItem(info, "compiler"));
     print_empty(cJSON_GetObjectItem(info, "without_devices"));
     print_variants(cJSON_GetObjectItem(info, "variants"));
     print_settings(cJSON_GetObjectItem(info, "settings"));

@@ -1,6 +1,7 @@
 #include "tool/info_data.h"
 
 #include "base/settings.h"
+#include "compile_client/client.h"
 #include "members/members.h"
 #include "members/ready.h"
 #include "variant/call.h"
@@ -142,6 +143,20 @@ static void add_variants(cJSON *array)
     }
 }
 
+/* Builds need it, and what it lacks is else seen by the first of them. */
+static void add_compiler(cJSON *info)
+{
+    cJSON *object = cJSON_AddObjectToObject(info, "compiler");
+    const char *missing, *path = tsl_client_program(&missing);
+    char *why = NULL;
+
+    add_text(object, "path", path);
+    if (path)
+        tsl_client_greet(&why);
+    add_text(object, "why", path ? why : missing);
+    free(why);
+}
+
 static void add_setting(const char *name, const char *value, void *data)
 {
     cJSON *object = cJSON_AddObjectToObject(data, name);
@@ -160,6 +175,7 @@ cJSON *tsl_info_gather(void)
     add_text(info, "version", TESELA_VERSION);
     add_members(info);
     add_left_out(info);
+    add_compiler(info);
     add_variants(cJSON_AddArrayToObject(info, "variants"));
     tsl_settings_each(tsl_settings(), add_setting, cJSON_AddObjectToObject(info, "settings"));
     return info;
