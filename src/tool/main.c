@@ -45,12 +45,12 @@ static const struct argp argp = {
     .doc = "Tesela: one virtual OpenCL device over all real ones."
            "\v"
            "Commands:\n"
-           "  info                 Show the devices that Tesela uses or leaves out, and its settings\n"
-           "  doctor               Tell what keeps devices or programs from working here, and what to do\n"
+           "  info                 Show the devices, used and left out, and the settings\n"
+           "  doctor               Tell what keeps devices or programs from working\n"
            "  run -- PROGRAM       Run an OpenCL program on Tesela\n"
-           "  compare -- PROGRAM   Run a program on each vendor, on each member and on all, and compare\n"
+           "  compare -- PROGRAM   Run it natively, on each member and on all, and compare\n"
            "  report TRACE         Make a page that shows what happened in a run\n"
-           "  meters TRACE         Tell how busy each device and link was, and which one was the bottleneck\n"
+           "  meters TRACE         Tell how busy each device and link was\n"
            "\n"
            "`tesela COMMAND --help' tells more about one, the manual page tesela(1) about all.",
 };
