@@ -111,6 +111,7 @@ static cl_int load_program(struct cpu_program *p)
 {
     const struct tsl_wire_built *built = &p->compiled.built;
 
+    p->base.code_size = built->artefact_size;
     return cpu_code_load(&p->code, built->artefact, built->artefact_size) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 

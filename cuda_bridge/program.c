@@ -138,7 +138,7 @@ static cl_int load_image(struct tsl_cuda_member *member, const void *data, size_
     if (!p->binary)
         goto no_binary;
     memcpy(p->binary, data, size);
-    p->binary_size = size;
+    p->binary_size = p->base.code_size = size;
     LIST_INIT(&p->late_kernels);
     p->base.member = &member->base;
     error = p->image.kind == TSL_CUDA_IMAGE_PTX ? load(member, p, log) : CL_SUCCESS;

@@ -15,6 +15,7 @@ struct tsl_program_special; /* facts/il.h */
 /* Base. A program built for one member. */
 struct tsl_dprogram {
     struct tsl_member *member;
+    size_t code_size; /* bytes of code that the driver holds for it, set when it is made; 0: the driver can't know */
 };
 
 /* Base. A kernel of such a program. Thread-safe: the driver makes one step of setting arguments and enqueueing. */

@@ -18,15 +18,27 @@ static void destroy(struct node_built *built)
     free(built);
 }
 
+/* What is kept of it, as far as that is known. */
+static size_t size_of(const struct node_built *built)
+{
+    size_t code = built->program ? built->program->code_size : 0;
+
+    return built->content_size + built->answer.size + (code > NODE_LEAST_CODE_SIZE ? code : NODE_LEAST_CODE_SIZE);
+}
+
 /* Of those that nobody has, the ones that were used longest ago; they are given to *gone. */
 static void trim_locked(struct node_builts *builts, unsigned most, struct node_built_list *gone)
 {
     struct node_built *built, *next;
+    size_t size = 0;
     unsigned n = 0;
 
     for (built = TAILQ_FIRST(&builts->list); built; built = next) {
         next = TAILQ_NEXT(built, link);
-        if (built->refs || ++n <= most)
+        if (built->refs)
+            continue;
+        size += size_of(built);
+        if (++n <= most && size <= NODE_MOST_BUILT_SIZE)
             continue;
         TAILQ_REMOVE(&builts->list, built, link);
         TAILQ_INSERT_TAIL(gone, built, link);

@@ -14,8 +14,12 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-/* So many that nobody has are kept. */
+/* So many that nobody has are kept, … */
 #define NODE_MOST_BUILT 64u
+/* … which are so many bytes at most, as far as that is known: what each was made of, and its code. */
+#define NODE_MOST_BUILT_SIZE ((size_t)64 << 20)
+/* What counts for code of which the driver can't tell more. */
+#define NODE_LEAST_CODE_SIZE ((size_t)256 << 10)
 
 struct node_built {
     unsigned refs; /* sessions' programs and jobs */
@@ -24,6 +28,7 @@ struct node_built {
     uint8_t digest[TSL_DIGEST_SIZE];
     struct tsl_dprogram *program; /* constant once it is made; NULL: the build failed */
     struct tsl_writer answer;     /* likewise: of the build */
+    size_t content_size;          /* likewise: bytes of what it was made of */
     TAILQ_ENTRY(node_built) link;
 };
 

@@ -122,6 +122,7 @@ static void build(struct node_job *job, struct node_built *built)
     else
         describe(job->member->driver, built->program, &said);
     tsl_remote_put_built(&built->answer, &said);
+    built->content_size = input.size + input.text_size;
     if (built->answer.failed && !job->status)
         job->status = CL_OUT_OF_HOST_MEMORY;
     node_built_end(&job->server->builts, built, !job->status && !said.has_variables && !reads_files(&input));

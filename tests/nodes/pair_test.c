@@ -850,6 +850,45 @@ static void programs_of_nobody_go(void **state)
     no_violation();
 }
 
+/* The i-th of some texts of that size: the rest of it is the same. */
+static void begin_text(char *text, unsigned i)
+{
+    int size = snprintf(text, 64, "kernel pair_kernel a\n# %d large %u", (int)getpid(), i);
+
+    text[size] = ' ';
+}
+
+static unsigned n_builds_of(char *text, unsigned i)
+{
+    unsigned before = n_builds(0);
+
+    begin_text(text, i);
+    driver->program_free(build(members[0], text));
+    return n_builds(0) - before;
+}
+
+/* Fewer, if they have more bytes: the text, and the fake driver's code of as many. */
+static void large_programs_of_nobody_go(void **state)
+{
+    const size_t size = NODE_MOST_BUILT_SIZE / 8;
+    struct tsl_lane *lane = new_lane(members[0]);
+    char *text = malloc(size + 1);
+
+    (void)state;
+    memset(text, 'x', size);
+    text[size] = 0;
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_equal(n_builds_of(text, i), 1);
+    for (unsigned i = 5; i < 8; i++)
+        assert_int_equal(n_builds_of(text, i), 0);
+    assert_int_equal(n_builds_of(text, 4), 1);
+    assert_int_equal(n_builds_of(text, 5), 1);
+    assert_int_equal(driver->finish(lane), CL_SUCCESS);
+    free(text);
+    driver->lane_free(lane);
+    no_violation();
+}
+
 /* A binary that was had before isn't said again, whichever program or equal device it is of. */
 static void a_binary_comes_once(void **state)
 {
@@ -968,6 +1007,7 @@ int main(void)
         cmocka_unit_test(a_program_is_said_and_built_once),
         cmocka_unit_test(programs_of_nobody_go),
         cmocka_unit_test(a_binary_comes_once),
+        cmocka_unit_test(large_programs_of_nobody_go),
         cmocka_unit_test(a_pull_from_a_lost_node_fails),
         cmocka_unit_test(a_cut_connection_is_a_loss),
     };

@@ -267,6 +267,7 @@ cl_int tsl_fake_build(struct tsl_member *member, const struct tsl_program_input 
     if (rc == CL_SUCCESS) {
         program = tsl_fake_new_locked(sizeof *program);
         program->base.member = member;
+        program->base.code_size = input->size;
         program->source = memcpy(tsl_fake_new_locked(input->size + 1), input->data, input->size);
         program->variables = b.variables;
         program->names = strcpy(tsl_fake_new_locked(strlen(names) + 1), names);
