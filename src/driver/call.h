@@ -7,6 +7,7 @@
 #define TSL_DRIVER_CALL_H
 
 #include <CL/cl.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "driver/work.h"
@@ -38,9 +39,19 @@ struct tsl_call {
     void *self;
 };
 
+/* Where a call's function is, for a driver whose members are called by another process. Strings are borrowed. */
+struct tsl_call_file {
+    const char *name;    /* for sentences */
+    const char *library; /* a shared object's file */
+    const char *function;
+    size_t align; /* bytes, > 0: so the addresses of memory must be aligned, or the original runs */
+    bool trial;   /* its first call is tried in a process of its own (variant/trial.h) */
+};
+
 /* What is to stand in a kernel's place. */
 struct tsl_substitute {
-    const struct tsl_call *call; /* copied; NULL: it is code */
+    const struct tsl_call *call;      /* copied; NULL: it is code */
+    const struct tsl_call_file *file; /* what `call` calls; NULL: a function that no other process has */
     const void *code;
     size_t code_size;
     const char *function; /* in the code */

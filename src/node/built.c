@@ -65,22 +65,31 @@ void node_builts_finish(struct node_builts *builts)
     pthread_mutex_destroy(&builts->lock);
 }
 
-/* What was made on a member that is lost since then isn't found. */
+/* windows: with that text; NULL: whatever text it has. What was made on a member that is lost since then isn't found.
+ */
 static struct node_built *find_locked(struct node_builts *builts, struct tsl_member *member,
-                                      const uint8_t digest[TSL_DIGEST_SIZE])
+                                      const uint8_t digest[TSL_DIGEST_SIZE], const uint8_t *windows)
 {
     struct node_built *built;
 
     TAILQ_FOREACH(built, &builts->list, link)
     {
-        if (built->member == member && memcmp(built->digest, digest, TSL_DIGEST_SIZE) == 0)
+        if (built->member != member || memcmp(built->digest, digest, TSL_DIGEST_SIZE))
+            continue;
+        if (!windows || (built->has_windows && memcmp(built->windows, windows, TSL_DIGEST_SIZE) == 0))
             return tsl_member_is_lost(member) && !built->making ? NULL : built;
     }
     return NULL;
 }
 
+static void set_windows_locked(struct node_built *built, const uint8_t windows[TSL_DIGEST_SIZE])
+{
+    built->has_windows = true;
+    memcpy(built->windows, windows, TSL_DIGEST_SIZE);
+}
+
 static struct node_built *create_locked(struct node_builts *builts, struct tsl_member *member,
-                                        const uint8_t digest[TSL_DIGEST_SIZE])
+                                        const uint8_t digest[TSL_DIGEST_SIZE], const uint8_t *windows)
 {
     struct node_built *built = calloc(1, sizeof(*built));
 
@@ -88,30 +97,45 @@ static struct node_built *create_locked(struct node_builts *builts, struct tsl_m
         return NULL;
     *built = (struct node_built){.making = true, .listed = true, .member = member};
     memcpy(built->digest, digest, TSL_DIGEST_SIZE);
+    if (windows)
+        set_windows_locked(built, windows);
     TAILQ_INSERT_HEAD(&builts->list, built, link);
     return built;
 }
 
-struct node_built *node_built_take(struct node_builts *builts, struct tsl_member *member,
-                                   const uint8_t digest[TSL_DIGEST_SIZE], bool *is_new)
+static struct node_built *take(struct node_builts *builts, struct tsl_member *member,
+                               const uint8_t digest[TSL_DIGEST_SIZE], const uint8_t *windows, bool *is_new)
 {
     struct node_built *built;
 
     *is_new = false;
     pthread_mutex_lock(&builts->lock);
-    while ((built = find_locked(builts, member, digest)) && built->making)
+    while ((built = find_locked(builts, member, digest, windows)) &&
+           (built->making || (windows && built->making_windows)))
         pthread_cond_wait(&builts->made, &builts->lock);
     if (built) {
         TAILQ_REMOVE(&builts->list, built, link);
         TAILQ_INSERT_HEAD(&builts->list, built, link);
     } else {
-        built = create_locked(builts, member, digest);
+        built = create_locked(builts, member, digest, windows);
         *is_new = built != NULL;
     }
     if (built)
         built->refs++;
     pthread_mutex_unlock(&builts->lock);
     return built;
+}
+
+struct node_built *node_built_take(struct node_builts *builts, struct tsl_member *member,
+                                   const uint8_t digest[TSL_DIGEST_SIZE], bool *is_new)
+{
+    return take(builts, member, digest, NULL, is_new);
+}
+
+struct node_built *node_built_take_with(struct node_builts *builts, const struct node_built *like,
+                                        const uint8_t windows[TSL_DIGEST_SIZE], bool *is_new)
+{
+    return take(builts, like->member, like->digest, windows, is_new);
 }
 
 void node_built_end(struct node_builts *builts, struct node_built *built, bool is_shared)
@@ -137,4 +161,48 @@ void node_built_unref(struct node_builts *builts, struct node_built *built)
     trim_locked(builts, NODE_MOST_BUILT, &gone);
     pthread_mutex_unlock(&builts->lock);
     destroy_all(&gone);
+}
+
+void node_built_begin_kernel(struct node_builts *builts, struct node_built *built)
+{
+    pthread_mutex_lock(&builts->lock);
+    while (built->making_windows)
+        pthread_cond_wait(&builts->made, &builts->lock);
+    built->n_kernels++;
+    pthread_mutex_unlock(&builts->lock);
+}
+
+/* ---- Texts for windows ------------------------------------------------------------------------------------------- */
+
+static enum node_windows claim_locked(struct node_built *built, const uint8_t windows[TSL_DIGEST_SIZE])
+{
+    if (built->has_windows && memcmp(built->windows, windows, TSL_DIGEST_SIZE) == 0)
+        return NODE_WINDOWS_ARE_THERE;
+    if (built->has_windows || built->n_kernels)
+        return NODE_WINDOWS_CANNOT_BE;
+    set_windows_locked(built, windows);
+    built->making_windows = true;
+    return NODE_WINDOWS_CLAIMED;
+}
+
+enum node_windows node_built_claim_windows(struct node_builts *builts, struct node_built *built,
+                                           const uint8_t windows[TSL_DIGEST_SIZE])
+{
+    enum node_windows found;
+
+    pthread_mutex_lock(&builts->lock);
+    while (built->making_windows)
+        pthread_cond_wait(&builts->made, &builts->lock);
+    found = claim_locked(built, windows);
+    pthread_mutex_unlock(&builts->lock);
+    return found;
+}
+
+void node_built_end_windows(struct node_builts *builts, struct node_built *built, cl_int status)
+{
+    pthread_mutex_lock(&builts->lock);
+    built->windows_status = status;
+    built->making_windows = false;
+    pthread_cond_broadcast(&builts->made);
+    pthread_mutex_unlock(&builts->lock);
 }

@@ -5,6 +5,7 @@
 #include "base/worker.h"
 #include "node/built.h"
 #include "node/content.h"
+#include "node/function.h"
 #include "node/server.h"
 #include "node/stage.h"
 
@@ -58,6 +59,9 @@ struct node_program {
     struct tsl_dprogram *program;
     struct node_built *built; /* a reference, whose program it is; NULL: the program is this one's own */
     bool linkable;            /* of COMPILE, or a library: it has no kernels, and may be linked */
+    bool changes;             /* it is being given a text for windows */
+    bool has_kernels;         /* some were asked for */
+    unsigned n_jobs;          /* that are about it */
 };
 
 /* Arguments of launches: of the kernel's last one, and of those that still wait. */
@@ -76,6 +80,9 @@ struct node_args {
 struct node_kernel {
     struct node_object object;
     struct node_program *program; /* a reference */
+    struct node_kernel
+        *original; /* a reference: this one stands in its place, and has its facts. NULL: it has its own */
+    struct tsl_variant *variant; /* a reference: what a call in its place calls; NULL: it is no call */
     struct tsl_dkernel *kernel;
     struct tsl_kernel_facts facts;
     bool windows;
@@ -151,6 +158,8 @@ struct node_job {
     struct node_object **input_objects;
     struct tsl_member *member;
     cl_int status;
+    struct node_built
+        *other; /* of WINDOWS_BY: a reference, the program's instead of the one it has; NULL: that stays */
     struct tsl_writer answer;
     bool is_same; /* the answer is what the program knows */
     struct node_job *next;
@@ -206,6 +215,7 @@ struct node_server {
     bool lost_peers[TSL_REMOTE_MAX_NODES];
     struct node_contents contents;
     struct node_builts builts;
+    struct node_functions functions;
     struct node_fetches fetches; /* that wait */
     struct node_earlies earlies;
     uint32_t gone[NODE_N_GONE];

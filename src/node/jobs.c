@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "compile_client/compile.h"
 #include "node/internal.h"
+#include "node/other_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static void answer_formats(struct node_job *job)
     free(query.formats);
 }
 
-static struct tsl_program_input input_of(const struct tsl_remote_build *build)
+struct tsl_program_input node_input_of(const struct tsl_remote_build *build)
 {
     return (struct tsl_program_input){.kind = (enum tsl_program_kind)build->kind,
                                       .data = build->data,
@@ -60,23 +61,31 @@ static struct tsl_program_input input_of(const struct tsl_remote_build *build)
                                       .foreign = build->foreign};
 }
 
-/* What the program is made of, as the request says it or as it was said before. False: job->status tells why not. */
-static bool take_content(struct node_job *job)
+bool node_take_bytes(struct node_job *job, const void **bytes, size_t *size)
 {
     struct tsl_remote_request *r = &job->request;
     struct node_contents *contents = &job->server->contents;
-    size_t size = r->data_size;
 
-    if (size)
-        job->status = node_content_keep(contents, r->digest, r->data, size) ? CL_SUCCESS : CL_INVALID_VALUE;
+    *size = r->data_size;
+    if (*size)
+        job->status = node_content_keep(contents, r->digest, r->data, *size) ? CL_SUCCESS : CL_INVALID_VALUE;
     else
-        job->content = node_content_get(contents, r->digest, &size);
+        job->content = node_content_get(contents, r->digest, size);
     if (!r->data_size && !job->content)
         job->status = TSL_REMOTE_LACKS;
     if (!job->status)
-        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%zu bytes that a program is made of %s", size,
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%zu bytes that a program is made of %s", *size,
                 job->content ? "were here" : "came");
-    if (!job->status && !tsl_remote_get_content(job->content ? job->content : r->data, size, r))
+    *bytes = job->content ? job->content : r->data;
+    return !job->status;
+}
+
+bool node_take_content(struct node_job *job)
+{
+    const void *bytes;
+    size_t size;
+
+    if (node_take_bytes(job, &bytes, &size) && !tsl_remote_get_content(bytes, size, &job->request))
         job->status = CL_INVALID_VALUE;
     return !job->status;
 }
@@ -90,6 +99,7 @@ static void describe(const struct tsl_driver *driver, struct tsl_dprogram *progr
         built->kernels = NULL;
     built->has_variables = driver->program_variables && driver->program_variables(program, &size);
     built->variables_size = size;
+    built->of_text = driver->program_of_text && driver->program_of_text(program);
 }
 
 /* Of a compilation or a link that ended with job->status. */
@@ -113,7 +123,7 @@ static bool reads_files(const struct tsl_program_input *input)
 
 static void build(struct node_job *job, struct node_built *built)
 {
-    const struct tsl_program_input input = input_of(&job->request.build);
+    const struct tsl_program_input input = node_input_of(&job->request.build);
     struct tsl_remote_built said = {.log = NULL};
 
     job->status = job->member->driver->build(job->member, &input, &built->program, &said.log);
@@ -135,7 +145,7 @@ static void answer_build(struct node_job *job)
     struct node_built *built;
     bool is_new;
 
-    if (!take_content(job))
+    if (!node_take_content(job))
         return;
     built = node_built_take(&job->server->builts, job->member, job->request.digest, &is_new);
     if (!built) {
@@ -155,7 +165,7 @@ static void answer_build(struct node_job *job)
 static void compile(struct node_job *job)
 {
     const struct tsl_remote_request *r = &job->request;
-    const struct tsl_program_input input = input_of(&r->build);
+    const struct tsl_program_input input = node_input_of(&r->build);
     struct tsl_program_header *headers = calloc(r->n_headers + 1, sizeof(*headers));
     const struct tsl_program_headers list = {r->n_headers, headers};
     struct node_program *program = (struct node_program *)job->made;
@@ -173,7 +183,7 @@ static void compile(struct node_job *job)
 
 static void answer_compile(struct node_job *job)
 {
-    if (take_content(job))
+    if (node_take_content(job))
         compile(job);
 }
 
@@ -205,6 +215,8 @@ static void answer_kernel(struct node_job *job)
 {
     struct node_kernel *kernel = (struct node_kernel *)job->made;
 
+    if (kernel->program->built)
+        node_built_begin_kernel(&job->server->builts, kernel->program->built);
     job->status = job->member->driver->kernel_create(kernel->program->program, job->request.text, &kernel->kernel,
                                                      &kernel->facts);
     if (job->status)
@@ -266,6 +278,12 @@ static void answer(struct node_job *job)
     case TSL_REMOTE_WINDOWS:
         answer_windows(job);
         break;
+    case TSL_REMOTE_WINDOWS_BY:
+        node_answer_windows_by(job);
+        break;
+    case TSL_REMOTE_SUBSTITUTE:
+        node_answer_substitute(job);
+        break;
     default:
         tsl_write_u8(&job->answer, job->member->driver->can_combine && job->member->driver->can_combine(job->member));
     }
@@ -307,24 +325,67 @@ static bool find_inputs(struct node_job *job)
     return job->inputs && job->input_objects;
 }
 
-/* What the question is about: a kernel or a program. */
-static bool find_subject(struct node_job *job)
+/* The kernel that the question is about, or the program. A text for windows comes before all kernels, and while it is
+ * given nothing else is asked of that program. */
+static bool find_object(struct node_job *job)
 {
     const struct tsl_remote_request *r = &job->request;
-    enum node_kind kind = r->kind == TSL_REMOTE_WINDOWS ? NODE_KERNEL : NODE_PROGRAM;
+    bool is_kernel = r->kind == TSL_REMOTE_WINDOWS || r->kind == TSL_REMOTE_SUBSTITUTE;
+    struct node_object *of = node_find(job->session, r->of, is_kernel ? NODE_KERNEL : NODE_PROGRAM);
+    struct node_program *program = is_kernel ? NULL : (struct node_program *)of;
+
+    if (!of)
+        return false;
+    if (program && (program->changes || (program->linkable && r->kind != TSL_REMOTE_BINARY) ||
+                    (r->kind == TSL_REMOTE_WINDOWS_BY && (program->n_jobs || program->has_kernels))))
+        return false;
+    if (r->kind == TSL_REMOTE_SUBSTITUTE && ((struct node_kernel *)of)->original)
+        return false;
+    if (program) {
+        program->changes = r->kind == TSL_REMOTE_WINDOWS_BY;
+        program->has_kernels |= r->kind == TSL_REMOTE_KERNEL;
+        program->n_jobs++;
+    }
+    job->of = of;
+    job->member = of->member;
+    node_ref(of);
+    return true;
+}
+
+/* Nothing but what its driver has is asked of a member. */
+static bool find_subject(struct node_job *job)
+{
     const struct tsl_driver *driver = job->member->driver;
 
-    if (r->kind == TSL_REMOTE_COMPILE || r->kind == TSL_REMOTE_LINK)
-        return driver->compile && driver->link && (r->kind == TSL_REMOTE_COMPILE || find_inputs(job));
-    if (r->kind != TSL_REMOTE_BINARY && r->kind != TSL_REMOTE_KERNEL && r->kind != TSL_REMOTE_WINDOWS)
+    switch (job->request.kind) {
+    case TSL_REMOTE_COMPILE:
+        return driver->compile && driver->link;
+    case TSL_REMOTE_LINK:
+        return driver->compile && driver->link && find_inputs(job);
+    case TSL_REMOTE_BINARY:
+    case TSL_REMOTE_KERNEL:
+    case TSL_REMOTE_WINDOWS:
+    case TSL_REMOTE_WINDOWS_BY:
+    case TSL_REMOTE_SUBSTITUTE:
+        return find_object(job);
+    default:
         return true;
-    job->of = node_find(job->session, r->of, kind);
-    if (!job->of || (r->kind == TSL_REMOTE_KERNEL && ((struct node_program *)job->of)->linkable)) {
-        job->of = NULL;
-        return false;
     }
-    node_ref(job->of);
-    job->member = job->of->member;
+}
+
+static bool make_kernel(struct node_job *job)
+{
+    struct node_kernel *original = job->request.kind == TSL_REMOTE_SUBSTITUTE ? (struct node_kernel *)job->of : NULL;
+    struct node_kernel *kernel = node_create(job->session, sizeof(*kernel), NODE_KERNEL, job->request.id, job->member);
+
+    job->made = kernel ? &kernel->object : NULL;
+    if (!kernel)
+        return false;
+    kernel->program = original ? original->program : (struct node_program *)job->of;
+    node_ref(&kernel->program->object);
+    kernel->original = original;
+    if (original)
+        node_ref(&original->object);
     return true;
 }
 
@@ -336,18 +397,17 @@ static bool find(struct node_job *job)
     job->member = job->server->members[r->member];
     if (!find_subject(job))
         return false;
+    if ((r->kind == TSL_REMOTE_WINDOWS_BY && !job->member->driver->windows_by) ||
+        (r->kind == TSL_REMOTE_SUBSTITUTE && !job->member->driver->substitute))
+        return false;
     if (r->kind == TSL_REMOTE_BUILD || r->kind == TSL_REMOTE_COMPILE || r->kind == TSL_REMOTE_LINK)
         job->made = node_create(job->session, sizeof(struct node_program), NODE_PROGRAM, r->id, job->member);
-    else if (r->kind == TSL_REMOTE_KERNEL)
-        job->made = node_create(job->session, sizeof(struct node_kernel), NODE_KERNEL, r->id, job->member);
-    else
+    else if (r->kind != TSL_REMOTE_KERNEL && r->kind != TSL_REMOTE_SUBSTITUTE)
         return true;
+    else
+        make_kernel(job);
     if (!job->made)
         return false;
-    if (r->kind == TSL_REMOTE_KERNEL) {
-        ((struct node_kernel *)job->made)->program = (struct node_program *)job->of;
-        node_ref(job->of);
-    }
     /* Nobody finds it before it is there. */
     HASH_DELETE(hh, job->session->objects, job->made);
     return true;
@@ -355,6 +415,8 @@ static bool find(struct node_job *job)
 
 static void free_job(struct node_job *job)
 {
+    if (job->of && job->of->kind == NODE_PROGRAM)
+        ((struct node_program *)job->of)->n_jobs--;
     node_unref(job->of);
     node_unref(job->made);
     for (uint32_t i = 0; i < job->n_inputs; i++)
@@ -378,7 +440,7 @@ bool node_post_job(struct node_session *session, struct tsl_remote_request *requ
     job->server = session->server;
     job->session = session;
     job->request = *request;
-    request->text = NULL;
+    request->text = request->name = request->library = NULL;
     request->n_programs = 0;
     request->programs = NULL;
     job->bytes = node_bytes_ref(bytes);
@@ -413,6 +475,8 @@ void node_end_job(struct node_job *job)
 
     session->n_jobs--;
     publish(job);
+    if (job->request.kind == TSL_REMOTE_WINDOWS_BY)
+        node_end_windows_by(job);
     if (job->answer.failed && !job->status)
         job->status = CL_OUT_OF_HOST_MEMORY;
     if (kernel && !job->status)

@@ -1,5 +1,6 @@
 /* What programs made: found by number, counted, and freed by the driver when nothing uses it any more. */
 #include "node/internal.h"
+#include "variant/variant.h"
 
 #include <stdlib.h>
 
@@ -58,8 +59,12 @@ static void free_kernel(struct node_kernel *kernel)
     node_args_unref(kernel->args);
     if (kernel->kernel) {
         kernel->object.member->driver->kernel_free(kernel->kernel);
-        tsl_kernel_facts_finish(&kernel->facts);
+        if (!kernel->original)
+            tsl_kernel_facts_finish(&kernel->facts);
     }
+    tsl_variant_unref(kernel->variant);
+    if (kernel->original)
+        node_unref(&kernel->original->object);
     if (kernel->program)
         node_unref(&kernel->program->object);
     free(kernel);

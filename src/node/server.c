@@ -37,6 +37,7 @@ struct node_server *node_server_create(const struct node_out *out)
     server->last_ended = &server->ended;
     node_contents_init(&server->contents);
     node_builts_init(&server->builts);
+    node_functions_init(&server->functions);
     TAILQ_INIT(&server->fetches);
     TAILQ_INIT(&server->earlies);
     pthread_mutex_init(&server->lock, NULL);
@@ -61,6 +62,7 @@ void node_server_destroy(struct node_server *server)
     while (!TAILQ_EMPTY(&server->earlies))
         node_drop_fetches(server, TAILQ_FIRST(&server->earlies)->program);
     node_builts_finish(&server->builts);
+    node_functions_finish(&server->functions);
     node_contents_finish(&server->contents);
     pthread_cond_destroy(&server->wake);
     pthread_mutex_destroy(&server->lock);

@@ -79,6 +79,8 @@ static void put_member(struct node_server *server, struct tsl_writer *writer, st
                                    .images = driver->image_alloc != NULL,
                                    .variables = driver->program_variables != NULL,
                                    .links = driver->compile && driver->link,
+                                   .windows_by = driver->windows_by != NULL,
+                                   .substitutes = driver->substitute != NULL,
                                    .svm = node_svm_of(member),
                                    .peers = peers_of(server, member)};
 

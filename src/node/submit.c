@@ -143,7 +143,8 @@ static bool check_window(const struct node_kernel *kernel, const struct tsl_wind
 {
     if (window->whole)
         return true;
-    if (!kernel->windows)
+    /* A call does them where it says so; what it refuses is the original's. */
+    if (!(kernel->variant ? kernel->original->windows : kernel->windows))
         return false;
     for (unsigned d = 0; d < window->work_dim; d++) {
         size_t local = window->local_size[d], groups;

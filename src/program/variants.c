@@ -268,6 +268,7 @@ static bool make_substitute(const struct making *m, struct tsl_kernel_variant *m
     const struct tsl_driver *driver = member_of(m)->driver;
     struct tsl_call call = tsl_variant_call(m->variant);
     struct tsl_substitute what = {.function = m->variant->function};
+    struct tsl_call_file file;
     char *code = NULL, *log = NULL;
     const char *why;
     cl_int error = CL_INVALID_OPERATION;
@@ -280,6 +281,8 @@ static bool make_substitute(const struct making *m, struct tsl_kernel_variant *m
         what.code = code = read_file(m->variant->file, &what.code_size);
     else
         what.call = &call;
+    if (tsl_variant_file(m->variant, &file))
+        what.file = &file;
     if (driver->substitute && (code || what.call))
         error = driver->substitute(m->kernel->parts[m->member].kernel, &what, &made->kernel, &log);
     if (error == CL_INVALID_OPERATION)

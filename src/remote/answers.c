@@ -59,6 +59,8 @@ static void code_member(const struct codec *c, struct tsl_remote_member *m)
     code_bool(c, &m->images);
     code_bool(c, &m->variables);
     code_bool(c, &m->links);
+    code_bool(c, &m->windows_by);
+    code_bool(c, &m->substitutes);
     code_u32(c, &svm);
     fail_unless(c, svm <= TSL_REMOTE_SVM_OWN);
     m->svm = (enum tsl_remote_svm)svm;
@@ -97,6 +99,7 @@ static void code_built(const struct codec *c, struct tsl_remote_built *built)
     code_text(c, &built->log);
     code_text(c, &built->kernels);
     code_bool(c, &built->has_variables);
+    code_bool(c, &built->of_text);
     code_u64(c, &built->variables_size);
 }
 

@@ -296,8 +296,11 @@ const struct tsl_driver tsl_remote_driver = {
     .program_binary = remote_program_binary,
     .program_free = remote_program_free,
     .program_variables = remote_program_variables,
+    .program_of_text = remote_program_of_text,
     .program_kernels = remote_program_kernels,
     .kernel_create = remote_kernel_create,
+    .substitute = remote_substitute,
     .kernel_free = remote_kernel_free,
+    .windows_by = remote_windows_by,
     .windows_ok = remote_windows_ok,
 };

@@ -80,7 +80,7 @@ struct remote_program {
     uint64_t id;
     uint8_t content[TSL_DIGEST_SIZE]; /* of what it was made */
     char *kernels;
-    bool has_variables;
+    bool has_variables, of_text;
     size_t variables_size;
 };
 
@@ -292,7 +292,14 @@ cl_int remote_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, s
  * again. */
 cl_int remote_ask_known(struct remote_program *program, struct tsl_remote_request *request, void **data, size_t *size);
 
+/* other_code.c */
+cl_int remote_windows_by(struct tsl_dprogram *program, const struct tsl_program_input *text);
+cl_int remote_substitute(struct tsl_dkernel *original, const struct tsl_substitute *what, struct tsl_dkernel **kernel,
+                         char **log);
+
 /* program.c */
+/* What to build as a message says it, borrowed. */
+void remote_describe(struct tsl_remote_build *build, const struct tsl_program_input *input);
 cl_int remote_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                     char **log);
 cl_int remote_compile(struct tsl_member *member, const struct tsl_program_input *input,
@@ -302,6 +309,7 @@ cl_int remote_link(struct tsl_member *member, const struct tsl_link_input *input
 cl_int remote_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void remote_program_free(struct tsl_dprogram *program);
 bool remote_program_variables(struct tsl_dprogram *program, size_t *size);
+bool remote_program_of_text(struct tsl_dprogram *program);
 cl_int remote_program_kernels(struct tsl_dprogram *program, char **names);
 cl_int remote_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                             struct tsl_kernel_facts *facts);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void describe(struct tsl_remote_build *build, const struct tsl_program_input *input)
+void remote_describe(struct tsl_remote_build *build, const struct tsl_program_input *input)
 {
     *build = (struct tsl_remote_build){.kind = input->kind,
                                        .foreign = input->foreign,
@@ -28,6 +28,7 @@ static cl_int finish_build(struct remote_program *program, struct tsl_remote_bui
     program->kernels = built->kernels;
     built->kernels = NULL;
     program->has_variables = built->has_variables;
+    program->of_text = built->of_text;
     program->variables_size = (size_t)built->variables_size;
     return *log ? error : CL_OUT_OF_HOST_MEMORY;
 }
@@ -109,7 +110,7 @@ cl_int remote_build(struct tsl_member *member, const struct tsl_program_input *i
     struct tsl_remote_request request = {.kind = TSL_REMOTE_BUILD};
 
     *log = NULL;
-    describe(&request.build, input);
+    remote_describe(&request.build, input);
     return make_of_content(member, &request, program, log);
 }
 
@@ -125,7 +126,7 @@ cl_int remote_compile(struct tsl_member *member, const struct tsl_program_input 
     else
         request.headers = calloc(headers->n + 1, sizeof(*request.headers));
     if (request.headers) {
-        describe(&request.build, input);
+        remote_describe(&request.build, input);
         for (unsigned i = 0; i < headers->n; i++)
             request.headers[i] = (struct tsl_remote_header){(char *)headers->headers[i].name, headers->headers[i].text,
                                                             headers->headers[i].size};
@@ -211,6 +212,11 @@ bool remote_program_variables(struct tsl_dprogram *program, size_t *size)
 
     *size = p->variables_size;
     return p->has_variables;
+}
+
+bool remote_program_of_text(struct tsl_dprogram *program)
+{
+    return ((const struct remote_program *)program)->of_text;
 }
 
 cl_int remote_program_kernels(struct tsl_dprogram *program, char **names)

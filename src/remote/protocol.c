@@ -2,6 +2,7 @@
 #include "remote/protocol.h"
 #include "remote/codec.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,6 +211,18 @@ static void code_transfer(const struct codec *c, struct tsl_remote_request *r)
         code_blob(c, &r->data, &r->data_size);
 }
 
+/* Of a function in a file. */
+static void code_file(const struct codec *c, struct tsl_remote_request *r)
+{
+    code_bool(c, &r->is_file);
+    if (!r->is_file)
+        return;
+    code_bool(c, &r->trial);
+    code_text(c, &r->name);
+    code_text(c, &r->library);
+    fail_unless(c, r->name && r->library && r->size);
+}
+
 /* What makes, frees and asks has these few numbers in common. */
 static void code_object(const struct codec *c, struct tsl_remote_request *r)
 {
@@ -222,16 +235,16 @@ static void code_object(const struct codec *c, struct tsl_remote_request *r)
     code_status(c, &r->status);
     if (r->kind == TSL_REMOTE_IMAGE || r->kind == TSL_REMOTE_IMAGE_OF)
         code_image(c, &r->image);
-    if (r->kind == TSL_REMOTE_DATA || r->kind == TSL_REMOTE_WINDOWS || r->kind == TSL_REMOTE_BUILD ||
-        r->kind == TSL_REMOTE_COMPILE)
+    if (r->kind == TSL_REMOTE_DATA || r->kind == TSL_REMOTE_WINDOWS || tsl_remote_has_content(r->kind))
         code_blob(c, &r->data, &r->data_size);
-    if (r->kind == TSL_REMOTE_KERNEL || r->kind == TSL_REMOTE_LINK) {
+    if (r->kind == TSL_REMOTE_KERNEL || r->kind == TSL_REMOTE_LINK || r->kind == TSL_REMOTE_SUBSTITUTE) {
         code_text(c, &r->text);
         fail_unless(c, r->text != NULL);
     }
-    if (r->kind == TSL_REMOTE_BUILD || r->kind == TSL_REMOTE_COMPILE || r->kind == TSL_REMOTE_BINARY ||
-        r->kind == TSL_REMOTE_KERNEL)
+    if (tsl_remote_has_content(r->kind) || r->kind == TSL_REMOTE_BINARY || r->kind == TSL_REMOTE_KERNEL)
         code_digest(c, r->digest);
+    if (r->kind == TSL_REMOTE_SUBSTITUTE)
+        code_file(c, r);
     if (r->kind == TSL_REMOTE_LINK)
         code_programs(c, r);
 }
@@ -325,6 +338,25 @@ void tsl_remote_digest(const void *data, size_t size, uint8_t digest[TSL_DIGEST_
     tsl_digest_end(&sum, digest);
 }
 
+bool tsl_remote_digest_file(const char *path, uint8_t digest[TSL_DIGEST_SIZE])
+{
+    FILE *file = fopen(path, "re");
+    struct tsl_digest sum;
+    char bytes[1 << 14];
+    size_t n;
+    bool sound;
+
+    if (!file)
+        return false;
+    tsl_digest_begin(&sum);
+    while ((n = fread(bytes, 1, sizeof(bytes), file)) > 0)
+        tsl_digest_add(&sum, bytes, n);
+    tsl_digest_end(&sum, digest);
+    sound = !ferror(file);
+    fclose(file);
+    return sound;
+}
+
 void tsl_remote_request_finish(struct tsl_remote_request *request)
 {
     free(request->waits);
@@ -332,6 +364,8 @@ void tsl_remote_request_finish(struct tsl_remote_request *request)
     free(request->svm);
     free(request->ranges);
     free(request->text);
+    free(request->name);
+    free(request->library);
     free(request->build.options);
     free(request->build.text_options);
     free(request->build.specials);
@@ -346,7 +380,7 @@ void tsl_remote_request_finish(struct tsl_remote_request *request)
     request->args = NULL;
     request->svm = NULL;
     request->ranges = NULL;
-    request->text = NULL;
+    request->text = request->name = request->library = NULL;
     request->build = (struct tsl_remote_build){.n_specials = 0};
 }
 

@@ -21,7 +21,8 @@
  * the place of a box: their bytes follow each other in the data. OPEN tells that work has ended well which is to open a
  * gate (OPENS). The program opens that gate, too, whatever happened: the first one counts.
  *
- * What a program is made of, the content of BUILD and COMPILE, has a digest and is only said to a node that lacks it.
+ * What a program is made of, the content of BUILD, COMPILE, WINDOWS_BY and SUBSTITUTE, has a digest and is only said to
+ * a node that lacks it.
  * The other way BINARY and KERNEL have the digest of the answer that was had before, which isn't said again.
  *
  * Numbers are little-endian. Neither side trusts the other's bytes: a decode is safe on any, allocates no more than a
@@ -38,7 +39,7 @@
 #include "facts/kernel_facts.h"
 
 #define TSL_REMOTE_MAGIC   0x4e4c5354u /* "TSLN" */
-#define TSL_REMOTE_VERSION 6u
+#define TSL_REMOTE_VERSION 7u
 
 #define TSL_REMOTE_INLINE     ((size_t)8 << 10)   /* bytes of data within a message */
 #define TSL_REMOTE_PIECE      ((size_t)1 << 20)   /* bytes of data of one piece of work, and of a slot */
@@ -138,7 +139,10 @@ enum tsl_remote_request_kind {
     TSL_REMOTE_KERNEL_FREE,
     TSL_REMOTE_WINDOWS, /* asks: may kernel `of` with data (facts) run in windows? */
     TSL_REMOTE_CAN_COMBINE,
-    TSL_REMOTE_LAST_REQUEST = TSL_REMOTE_CAN_COMBINE,
+    TSL_REMOTE_WINDOWS_BY, /* of program `of`, digest of the text's content; data as BUILD's; asks */
+    TSL_REMOTE_SUBSTITUTE, /* id of kernel `of`, text: the function, digest; code as data, as BUILD's content; or file:
+                              name, library (whose bytes have the digest), size: align, trial; asks: the log */
+    TSL_REMOTE_LAST_REQUEST = TSL_REMOTE_SUBSTITUTE,
 };
 
 struct tsl_remote_place {
@@ -208,6 +212,8 @@ struct tsl_remote_request {
     struct tsl_remote_bound_svm *svm;
 
     char *text;
+    bool is_file, trial;
+    char *name, *library; /* NULL but of a file */
     uint8_t digest[TSL_DIGEST_SIZE];
     uint32_t n_programs;
     uint64_t *programs;
@@ -221,17 +227,26 @@ static inline bool tsl_remote_is_work(enum tsl_remote_request_kind kind)
     return kind >= TSL_REMOTE_COPY && kind <= TSL_REMOTE_MARK;
 }
 
+/* Is a part of it, made of its data, known by its digest? */
+static inline bool tsl_remote_has_content(enum tsl_remote_request_kind kind)
+{
+    return kind == TSL_REMOTE_BUILD || kind == TSL_REMOTE_COMPILE || kind == TSL_REMOTE_WINDOWS_BY ||
+           kind == TSL_REMOTE_SUBSTITUTE;
+}
+
 /* A whole request behind others. Failures stay in writer->failed. */
 void tsl_remote_put_request(struct tsl_writer *writer, const struct tsl_remote_request *request);
 /* The next of a frame's messages. True: the structure is the caller's to finish. */
 bool tsl_remote_get_request(struct tsl_reader *reader, struct tsl_remote_request *request);
 void tsl_remote_request_finish(struct tsl_remote_request *request);
 
-/* What a BUILD or COMPILE makes a program of, build and headers, as bytes. get: the request, whose kind is set, borrows
- * from the data, and is to be finished whatever is returned. */
+/* What a BUILD, COMPILE or WINDOWS_BY makes a program of, build and headers, as bytes. get: the request, whose kind is
+ * set, borrows from the data, and is to be finished whatever is returned. */
 void tsl_remote_put_content(struct tsl_writer *writer, const struct tsl_remote_request *request);
 bool tsl_remote_get_content(const void *data, size_t size, struct tsl_remote_request *request);
 void tsl_remote_digest(const void *data, size_t size, uint8_t digest[TSL_DIGEST_SIZE]);
+/* Of the bytes of a file. False: it can't be read. */
+bool tsl_remote_digest_file(const char *path, uint8_t digest[TSL_DIGEST_SIZE]);
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
@@ -272,8 +287,8 @@ struct tsl_remote_member {
     char *driver, *id, *platform_name, *device_name, *driver_version;
     cl_device_type type;
     struct tsl_identity identity;
-    struct tsl_member_caps caps;                      /* those that make sense elsewhere */
-    bool windows, combines, images, variables, links; /* its driver has the operations */
+    struct tsl_member_caps caps;                                               /* those that make sense elsewhere */
+    bool windows, combines, images, variables, links, windows_by, substitutes; /* its driver has the operations */
     enum tsl_remote_svm svm;
     uint32_t peers; /* members of the node with whose memory it copies, as bits */
 };
@@ -284,7 +299,7 @@ void tsl_remote_member_finish(struct tsl_remote_member *member);
 
 struct tsl_remote_built {
     char *log, *kernels; /* names, as program_kernels gives them; NULL: none */
-    bool has_variables;
+    bool has_variables, of_text;
     uint64_t variables_size;
 };
 

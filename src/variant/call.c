@@ -9,12 +9,42 @@
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define FEW_ARGS 16u
 
 /* Who refused so many launches and took none lacks something, most likely the library that it calls. */
 #define MOST_REFUSED 4u
+
+/* ---- In another process ------------------------------------------------------------------------------------------ */
+
+bool tsl_variant_file(const struct tsl_variant *variant, struct tsl_call_file *file)
+{
+    *file = (struct tsl_call_file){variant->name, variant->file, variant->function, variant->align, variant->trial};
+    return variant->kind == TSL_VARIANT_FUNCTION;
+}
+
+struct tsl_variant *tsl_variant_of_file(const struct tsl_call_file *file)
+{
+    struct tsl_variant *v = calloc(1, sizeof(*v));
+
+    if (!v)
+        return NULL;
+    atomic_init(&v->refs, 1);
+    tsl_lock_init(&v->calls);
+    v->kind = TSL_VARIANT_FUNCTION;
+    v->name = strdup(file->name);
+    v->kernel = strdup(file->function);
+    v->file = strdup(file->library);
+    v->function = strdup(file->function);
+    v->align = file->align;
+    v->trial = file->trial;
+    if (v->name && v->kernel && v->file && v->function)
+        return v;
+    tsl_variant_unref(v);
+    return NULL;
+}
 
 /* ---- Loading ----------------------------------------------------------------------------------------------------- */
 

@@ -184,14 +184,15 @@ static enum tsl_trial_result judge(struct tsl_trial_file *file, bool ended, cons
 
 static enum tsl_trial_result run(struct tsl_trial_file *file, int descriptor, const char **why)
 {
-    static const char *const places[] = {"/tesela/tesela-try", "/try/tesela-try"};
+    /* From the library, and from a node's program. */
+    static const char *const places[] = {"/tesela/tesela-try", "/try/tesela-try", "/tesela-try", "/../try/tesela-try"};
     static char name[] = "tesela-try";
     char path[PATH_MAX], *arguments[] = {name, NULL};
     struct tsl_spawned spawned;
     enum tsl_trial_result result;
 
     *why = "the program tesela-try, which tries it, is not beside the library: install Tesela again";
-    if (!tsl_spawn_find(places, 2, path))
+    if (!tsl_spawn_find(places, 4, path))
         return TSL_TRIAL_FAILED;
     *why = "the program tesela-try, which tries it, can't be started here: TRIAL no in its file does without";
     if (!tsl_spawn(path, arguments, descriptor, &spawned))

@@ -920,6 +920,130 @@ static void a_binary_comes_once(void **state)
     no_violation();
 }
 
+/* ---- Texts for windows, and what stands in a kernel's place ------------------------------------------------------- */
+
+static cl_int give_windows(struct tsl_dprogram *program, const char *text)
+{
+    const struct tsl_program_input input = {
+        .kind = TSL_PROGRAM_SOURCE, .data = text, .size = strlen(text), .options = ""};
+
+    return driver->windows_by(program, &input);
+}
+
+/* A kernel of it says whether it is of a text for windows. */
+static bool has_windows(struct tsl_dprogram *program)
+{
+    struct tsl_kernel_facts facts;
+    struct tsl_dkernel *kernel;
+    bool has;
+
+    assert_int_equal(driver->kernel_create(program, "pair_kernel", &kernel, &facts), CL_SUCCESS);
+    has = facts.of_windows;
+    tsl_kernel_facts_finish(&facts);
+    driver->kernel_free(kernel);
+    return has;
+}
+
+/* Programs are shared, and a driver takes such a text once, before any kernel: whoever gives the same has it, and one
+ * that has kernels already is left to those who have it. */
+static void a_text_for_windows_is_given_once(void **state)
+{
+    char *text = new_text("");
+    struct tsl_dprogram *plain = build_and_count(members[0], text, true, 1), *programs[4];
+
+    (void)state;
+    assert_false(has_windows(plain));
+    programs[0] = build_and_count(members[0], text, false, 0);
+    unsigned before = n_builds(0) + n_builds(1);
+    assert_int_equal(give_windows(programs[0], "the first"), CL_SUCCESS); /* It has kernels: it is built once more. */
+    assert_int_equal(n_builds(0) + n_builds(1) - before, 1);
+    assert_true(has_windows(programs[0]));
+    assert_false(has_windows(plain));
+    for (unsigned i = 1; i < 3; i++) {
+        programs[i] = build_and_count(members[0], text, false, 0);
+        assert_int_equal(give_windows(programs[i], "the first"), CL_SUCCESS);
+        assert_true(has_windows(programs[i]));
+    }
+    programs[3] = build_and_count(members[2], text, false, 1); /* The other node's: it has no kernels yet. */
+    before = n_builds(0) + n_builds(1);
+    assert_int_equal(give_windows(programs[3], "the first"), CL_SUCCESS);
+    assert_int_equal(n_builds(0) + n_builds(1) - before, 0);
+    assert_true(has_windows(programs[3]));
+    for (unsigned i = 0; i < 4; i++)
+        driver->program_free(programs[i]);
+    driver->program_free(plain);
+    free(text);
+    no_violation();
+}
+
+static void a_refused_text_leaves_the_kernels(void **state)
+{
+    char *text = new_text("");
+    struct tsl_dprogram *program = build(members[0], text);
+
+    (void)state;
+    assert_int_equal(give_windows(program, ""), CL_INVALID_OPERATION);
+    assert_false(has_windows(program));
+    driver->program_free(program);
+    free(text);
+    no_violation();
+}
+
+static void set_to_seven(const struct tsl_fake_run *run)
+{
+    memset(run->args[0].ptr, 7, run->args[0].size);
+}
+
+static cl_int substitute(struct tsl_dkernel *original, const char *code, const char *function,
+                         struct tsl_dkernel **other)
+{
+    const struct tsl_substitute what = {.code = code, .code_size = strlen(code), .function = function};
+    char *log = NULL;
+    cl_int error = driver->substitute(original, &what, other, &log);
+
+    assert_non_null(log);
+    free(log);
+    return error;
+}
+
+/* Its code is said to the node, which launches it as the original; that may be freed before. */
+static void code_runs_in_a_kernels_place(void **state)
+{
+    static const unsigned access[] = {TSL_MAY_READ | TSL_MAY_WRITE};
+    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
+    char *text = new_text("");
+    struct tsl_dprogram *program = build(members[0], text);
+    struct tsl_lane *lane = new_lane(members[0]);
+    struct tsl_mem *mem = new_mem(members[0], 64);
+    const struct tsl_bound_arg arg = {.kind = TSL_ARG_MEM, .mem = mem};
+    const struct tsl_bound_args args = {.serial = 1u << 20, .n = 1, .args = &arg};
+    const struct tsl_window window = {
+        .work_dim = 1, .global_size = {1, 1, 1}, .local_size = {1, 1, 1}, .group_count = {1, 1, 1}, .whole = true};
+    unsigned char bytes[64] = {0};
+    struct tsl_copy copy = {.dst = {.host = bytes}, .src = {.mem = mem}, .region = {64, 1, 1}};
+    struct tsl_kernel_facts facts;
+    struct tsl_dkernel *kernel, *other, *none;
+
+    (void)state;
+    tsl_fake_kernel("seven", set_to_seven, 1, kinds, access);
+    assert_int_equal(driver->kernel_create(program, "pair_kernel", &kernel, &facts), CL_SUCCESS);
+    tsl_kernel_facts_finish(&facts);
+    assert_int_equal(substitute(kernel, "seven", "seven", &other), CL_SUCCESS);
+    assert_int_equal(substitute(kernel, "seven", "eight", &none), CL_INVALID_BINARY);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){other, &args, &window}, NULL, NULL), CL_SUCCESS);
+    driver->kernel_free(other);
+    driver->kernel_free(kernel);
+    assert_int_equal(driver->copy(lane, &copy, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->finish(lane), CL_SUCCESS);
+    for (unsigned i = 0; i < 64; i++)
+        assert_int_equal(bytes[i], 7);
+    driver->mem_free(mem);
+    driver->lane_free(lane);
+    driver->program_free(program);
+    free(text);
+    no_violation();
+}
+
 /* Books: what doesn't fit is refused here, and near the end the node is asked. */
 static void memory_is_booked(void **state)
 {
@@ -1008,6 +1132,9 @@ int main(void)
         cmocka_unit_test(programs_of_nobody_go),
         cmocka_unit_test(a_binary_comes_once),
         cmocka_unit_test(large_programs_of_nobody_go),
+        cmocka_unit_test(a_text_for_windows_is_given_once),
+        cmocka_unit_test(a_refused_text_leaves_the_kernels),
+        cmocka_unit_test(code_runs_in_a_kernels_place),
         cmocka_unit_test(a_pull_from_a_lost_node_fails),
         cmocka_unit_test(a_cut_connection_is_a_loss),
     };

@@ -171,6 +171,40 @@ static const struct tsl_remote_request link_two = {.kind = TSL_REMOTE_LINK,
                                                    .n_programs = 2,
                                                    .programs = programs};
 
+/* About a program that is there: what it is of and what its code is, said at once. */
+static struct tsl_remote_request ask_build = {.kind = TSL_REMOTE_BUILD,
+                                              .answer = 8,
+                                              .id = 40,
+                                              .build = {.data = "kernel ask a\n", .size = 13, .options = (char *)""}};
+static struct tsl_remote_request ask_windows = {.kind = TSL_REMOTE_WINDOWS_BY,
+                                                .answer = 9,
+                                                .of = 40,
+                                                .build = {.data = "text", .size = 4, .options = (char *)"-w"}};
+static struct tsl_remote_request ask_code = {.kind = TSL_REMOTE_SUBSTITUTE,
+                                             .answer = 10,
+                                             .id = 42,
+                                             .of = 41,
+                                             .text = (char *)"ask",
+                                             .data = "ask",
+                                             .data_size = 3};
+static const struct tsl_remote_request ask_file = {.kind = TSL_REMOTE_SUBSTITUTE,
+                                                   .answer = 11,
+                                                   .id = 43,
+                                                   .of = 41,
+                                                   .size = 64,
+                                                   .text = (char *)"function",
+                                                   .is_file = true,
+                                                   .trial = true,
+                                                   .name = (char *)"name",
+                                                   .library = (char *)"/nowhere/lib.so"};
+static const struct tsl_remote_request asked[] = {
+    {.kind = TSL_REMOTE_KERNEL, .answer = 12, .id = 41, .of = 40, .text = (char *)"ask"},
+    {.kind = TSL_REMOTE_BINARY, .answer = 13, .of = 40},
+    {.kind = TSL_REMOTE_KERNEL_FREE, .id = 41},
+    {.kind = TSL_REMOTE_KERNEL_FREE, .id = 42},
+    {.kind = TSL_REMOTE_PROGRAM_FREE, .id = 40},
+};
+
 static struct tsl_writer all_samples(bool with_room)
 {
     struct tsl_writer writer = {.size = 0};
@@ -219,6 +253,9 @@ static void requests_come_out_as_they_went_in(void **state)
     check_same(&build_one);
     check_same(&compile_one);
     check_same(&link_two);
+    check_same(&ask_windows);
+    check_same(&ask_code);
+    check_same(&ask_file);
 }
 
 /* As those of a BUILD and a COMPILE, which have other lists in them. */
@@ -470,8 +507,15 @@ static void give_content(struct tsl_remote_request *request)
     tsl_remote_digest(content.data, content.size, request->digest);
 }
 
+static void run_nothing(const struct tsl_fake_run *run)
+{
+    (void)run;
+}
+
 static int begin(void **state)
 {
+    static const unsigned access[] = {TSL_MAY_READ};
+    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
     struct tsl_fake_setup setup = {.n_members = 2, .threads = true, .seed = 1};
     struct node_out out = {.messages = take_messages, .payload = take_payload, .peer = take_peer, .n_nodes = 2};
 
@@ -481,6 +525,10 @@ static int begin(void **state)
     alarm(300);
     give_content(&build_one);
     give_content(&compile_one);
+    give_content(&ask_build);
+    give_content(&ask_windows);
+    tsl_remote_digest(ask_code.data, ask_code.data_size, ask_code.digest);
+    tsl_fake_kernel("ask", run_nothing, 1, kinds, access);
     setup.members[0].gates = true;
     setup.members[0].peer = setup.members[1].peer = true;
     tsl_fake_begin(&setup);
@@ -499,6 +547,8 @@ static int end(void **state)
     tsl_fake_end();
     free((void *)build_one.data);
     free((void *)compile_one.data);
+    free((void *)ask_build.data);
+    free((void *)ask_windows.data);
     return 0;
 }
 
@@ -605,6 +655,51 @@ static void changed_programs_do_no_harm(void **state)
     check_nothing_is_left();
 }
 
+static bool say(uint32_t program, const struct tsl_remote_request *request)
+{
+    static const uint8_t none[TSL_REMOTE_FRAME_SIZE];
+    struct tsl_writer writer = {.size = 0};
+
+    tsl_write_raw(&writer, none, sizeof(none));
+    tsl_remote_put_request(&writer, request);
+    assert_false(writer.failed);
+    return node_server_take(server, program, writer.data, TSL_REMOTE_FRAME_SIZE, writer.size - TSL_REMOTE_FRAME_SIZE);
+}
+
+static const struct tsl_remote_request *any_question(void)
+{
+    const struct tsl_remote_request *const others[] = {&ask_windows, &ask_code, &ask_file};
+    uint64_t i = chance(sizeof(asked) / sizeof(asked[0]) + 3);
+
+    return i < 3 ? others[i] : &asked[i - 3];
+}
+
+/* What is asked of programs, which others share, in any order: what makes no sense ends that program alone, and the
+ * drivers are asked what they may be asked. */
+static void questions_come_in_any_order(void **state)
+{
+    (void)state;
+    for (uint32_t round = 2000; round < 2600; round += 2) {
+        bool sound[2] = {say(round, &ask_build), say(round + 1, &ask_build)};
+
+        for (unsigned n = 0; n < 24; n++) {
+            unsigned which = (unsigned)chance(2);
+
+            if (chance(2) && !node_server_step(server))
+                node_server_wait(server, 200);
+            if (sound[which])
+                sound[which] = say(round + which, any_question());
+        }
+        node_server_bye(server, round);
+        node_server_bye(server, round + 1);
+        if (chance(2))
+            step_until_empty();
+    }
+    step_until_empty();
+    check_nothing_is_left();
+    check_no_violation();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -616,6 +711,7 @@ int main(void)
         cmocka_unit_test(changed_messages_do_no_harm),
         cmocka_unit_test(a_whole_program_is_served),
         cmocka_unit_test(changed_programs_do_no_harm),
+        cmocka_unit_test(questions_come_in_any_order),
     };
 
     return cmocka_run_group_tests_name("protocol", tests, begin, end);

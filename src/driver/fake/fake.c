@@ -435,6 +435,8 @@ const struct tsl_driver tsl_fake_driver = {
     .program_variables = tsl_fake_program_variables,
     .program_kernels = tsl_fake_program_kernels,
     .kernel_create = tsl_fake_kernel_create,
+    .substitute = tsl_fake_substitute,
     .kernel_free = tsl_fake_kernel_free,
+    .windows_by = tsl_fake_windows_by,
     .windows_ok = tsl_fake_windows_ok,
 };

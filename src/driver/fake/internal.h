@@ -100,6 +100,7 @@ struct fake_program {
     char *source;
     char *names; /* separated by ';' */
     size_t variables;
+    bool has_kernels, has_windows; /* kernels were made; a text for windows was given */
     bool freed;
 };
 
@@ -390,7 +391,10 @@ bool tsl_fake_program_variables(struct tsl_dprogram *program, size_t *bytes);
 cl_int tsl_fake_program_kernels(struct tsl_dprogram *program, char **names);
 cl_int tsl_fake_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                               struct tsl_kernel_facts *facts);
+cl_int tsl_fake_substitute(struct tsl_dkernel *original, const struct tsl_substitute *what, struct tsl_dkernel **kernel,
+                           char **log);
 void tsl_fake_kernel_free(struct tsl_dkernel *kernel);
+cl_int tsl_fake_windows_by(struct tsl_dprogram *program, const struct tsl_program_input *text);
 bool tsl_fake_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
 
 /* info.c */

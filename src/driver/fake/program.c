@@ -425,9 +425,60 @@ cl_int tsl_fake_kernel_create(struct tsl_dprogram *base, const char *name, struc
         kernel = tsl_fake_new_locked(sizeof *kernel);
         *kernel = (struct fake_kernel){.base.program = base, .body = find_body_locked(name)};
         fill_facts(facts, kernel->body, fake_member(base->member));
+        facts->of_windows = ((struct fake_program *)base)->has_windows;
+        ((struct fake_program *)base)->has_kernels = true;
         tsl_fake.live.kernels++;
         *created = &kernel->base;
     }
+    tsl_fake_leave_locked();
+    return rc;
+}
+
+/* Its machine code is the name of a kernel that is registered, in the place of the function. */
+static struct fake_body *body_of_code_locked(const struct tsl_substitute *what)
+{
+    char *name = strndup(what->code, what->code_size);
+    struct fake_body *body = find_body_locked(name);
+
+    free(name);
+    return body && !strcmp(what->function, body->name) ? body : NULL;
+}
+
+cl_int tsl_fake_substitute(struct tsl_dkernel *original, const struct tsl_substitute *what, struct tsl_dkernel **kernel,
+                           char **log)
+{
+    cl_int rc = enter_program_locked(original->program, TSL_FAKE_N_CALLS, "substitute");
+    struct fake_body *body;
+    struct fake_kernel *made;
+
+    *log = strdup("");
+    if (rc)
+        return rc;
+    body = what->call ? NULL : body_of_code_locked(what);
+    if (body) {
+        made = tsl_fake_new_locked(sizeof *made);
+        *made = (struct fake_kernel){.base = *original, .body = body};
+        tsl_fake.live.kernels++;
+        *kernel = &made->base;
+    } else {
+        rc = what->call ? CL_INVALID_OPERATION : CL_INVALID_BINARY;
+    }
+    tsl_fake_leave_locked();
+    return rc;
+}
+
+/* Its kernels are the same; they say that they are of that text. */
+cl_int tsl_fake_windows_by(struct tsl_dprogram *base, const struct tsl_program_input *text)
+{
+    struct fake_program *program = (struct fake_program *)base;
+    cl_int rc = enter_program_locked(base, TSL_FAKE_N_CALLS, "windows_by");
+
+    if (rc)
+        return rc;
+    if (program->has_kernels || program->has_windows)
+        tsl_fake_violate_locked(TSL_FAKE_BAD_ARGUMENT, "windows_by: the program has kernels, or such a text");
+    rc = text->kind == TSL_PROGRAM_SOURCE && text->size ? CL_SUCCESS : CL_INVALID_OPERATION;
+    program->has_windows = rc == CL_SUCCESS;
     tsl_fake_leave_locked();
     return rc;
 }
