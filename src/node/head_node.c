@@ -127,20 +127,18 @@ static bool receive(struct head *head, struct head_node *node, struct head_item 
     return true;
 }
 
-static bool receive_some(struct head *head, struct head_node *node)
+/* One at a time: MPI may take the whole time of a copy for each, and what has come is handed on in between, so that the
+ * program takes it meanwhile. */
+static bool receive_next(struct head *head, struct head_node *node)
 {
     struct head_item *item;
-    bool did = false;
 
     TAILQ_FOREACH(item, &node->items, link)
     {
-        if (item->frame.kind != TSL_REMOTE_PAYLOAD || item->receives)
-            continue;
-        if (!receive(head, node, item))
-            break;
-        did = true;
+        if (item->frame.kind == TSL_REMOTE_PAYLOAD && !item->receives)
+            return receive(head, node, item);
     }
-    return did;
+    return false;
 }
 
 static bool is_here(struct head *head, struct head_node *node, struct head_item *item)
@@ -195,7 +193,7 @@ bool head_hand_on(struct head *head)
         struct head_node *node = &head->nodes[i];
         struct head_item *item;
 
-        did = receive_some(head, node) || did;
+        did = receive_next(head, node) || did;
         while ((item = TAILQ_FIRST(&node->items)) && is_here(head, node, item)) {
             hand_on(head, node, item);
             did = true;

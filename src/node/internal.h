@@ -191,6 +191,8 @@ struct node_session {
     uint32_t program;
     bool closing;
     unsigned n_jobs, n_receiving;
+    size_t reading_size; /* bytes of READs from when a driver has them until MPI has taken the data */
+    bool reads_wait;     /* for that to become less */
     struct node_object *objects;
     struct node_lanes lanes;
     struct node_regions regions;
@@ -204,8 +206,9 @@ struct node_session {
 /* Programs whose end is remembered: a node may ask for what is theirs a moment later. */
 #define NODE_N_GONE 64
 
-/* Bytes that READs may hold here at a time: more of them wait. */
-#define NODE_MOST_READING ((size_t)64 << 20)
+/* Bytes that READs of a program may hold here at a time: more of them wait. So few that they are still in the processor's
+ * caches when MPI takes them, and enough for a device to be ahead of it. */
+#define NODE_MOST_READING ((size_t)8 << 20)
 
 /* Some sets of them are words. */
 #define NODE_MOST_MEMBERS 30
@@ -225,8 +228,6 @@ struct node_server {
     struct node_session *sessions;
     uint64_t last_serial;
     struct tsl_member *pins; /* the first that has pinned memory, which is good for all of its driver's; NULL: none */
-    size_t reading_size;     /* bytes of READs from when a driver has them until MPI has taken the data */
-    bool reads_wait;         /* for that to become less */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;

@@ -241,7 +241,7 @@ static bool take_events(struct node_server *server)
 
 static bool is_over(const struct node_session *session)
 {
-    return session->closing && !session->n_jobs && !session->n_receiving;
+    return session->closing && !session->n_jobs && !session->n_receiving && !session->reading_size;
 }
 
 /* No lane has work, and no payload is on its way. */
@@ -267,13 +267,12 @@ static void send_replies(struct node_server *server, struct node_session *sessio
 }
 
 /* Data of READs have left. */
-static bool go_on_reading(struct node_server *server)
+static bool go_on_reading(struct node_session *session)
 {
-    if (!server->reads_wait || server->reading_size >= NODE_MOST_READING)
+    if (!session->reads_wait || session->reading_size >= NODE_MOST_READING)
         return false;
-    server->reads_wait = false;
-    for (struct node_session *session = server->sessions; session; session = session->next)
-        node_settle(session);
+    session->reads_wait = false;
+    node_settle(session);
     return true;
 }
 
@@ -281,11 +280,10 @@ bool node_server_step(struct node_server *server)
 {
     bool did = take_events(server);
 
-    did = go_on_reading(server) || did;
-
     for (struct node_session **at = &server->sessions; *at;) {
         struct node_session *session = *at;
 
+        did = go_on_reading(session) || did;
         if (session->out.size || session->out.failed)
             send_replies(server, session);
         if (is_over(session) && is_idle(session)) {

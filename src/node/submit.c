@@ -341,7 +341,7 @@ static cl_int submit_copy(struct node_work *work, const struct tsl_waits *waits)
         if (!work->data)
             return CL_OUT_OF_HOST_MEMORY;
         if (!work->fetch)
-            node_stage_count(work->data, &work->object.session->server->reading_size);
+            node_stage_count(work->data, &work->object.session->reading_size);
     }
     if (r->n_ranges)
         return submit_ranges(work, waits);

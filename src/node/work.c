@@ -204,13 +204,13 @@ void node_flush(struct node_lane *lane)
     lane->object.member->driver->flush(lane->lane);
 }
 
-/* Others' data take the room: a step goes on when some of these have left. */
+/* Other data take the room: a step goes on when some of these have left. */
 static bool lacks_room(const struct node_work *work)
 {
-    struct node_server *server = work->object.session->server;
-    bool lacks = work->request.kind == TSL_REMOTE_READ && !work->fetch && server->reading_size >= NODE_MOST_READING;
+    struct node_session *session = work->object.session;
+    bool lacks = work->request.kind == TSL_REMOTE_READ && !work->fetch && session->reading_size >= NODE_MOST_READING;
 
-    server->reads_wait = server->reads_wait || lacks;
+    session->reads_wait = session->reads_wait || lacks;
     return lacks;
 }
 
