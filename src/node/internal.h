@@ -206,8 +206,8 @@ struct node_session {
 /* Programs whose end is remembered: a node may ask for what is theirs a moment later. */
 #define NODE_N_GONE 64
 
-/* Bytes that READs of a program may hold here at a time: more of them wait. So few that they are still in the processor's
- * caches when MPI takes them, and enough for a device to be ahead of it. */
+/* Bytes that READs of a program may hold here at a time: more of them wait. So few that they are still in the
+ * processor's caches when MPI takes them, and enough for a device to be ahead of it. */
 #define NODE_MOST_READING ((size_t)8 << 20)
 
 /* Some sets of them are words. */

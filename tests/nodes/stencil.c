@@ -1,7 +1,10 @@
 /* A plain OpenCL program for tests of nodes: vectors are added, and a plate is relaxed step by step, on the one device
  * that there is. It compares each byte with the host's own result.
  *
- *     stencil STEPS [SECONDS]   0 steps: without end, or for so long, until a command fails; the exit status is 3 then
+ *     stencil STEPS [SECONDS [SECONDS]]   0 steps: without end, or for so long, until a command fails; the exit status
+ * is 3 then. After that bytes go to and fro for the second time
+ *
+ * Its standard output says when something begins: launches ("running"), transfers ("transferring"), the end ("ending").
  */
 #include <CL/cl.h>
 
@@ -101,6 +104,12 @@ static void relax(const int *from, int *to)
         }
 }
 
+static void say(const char *what)
+{
+    puts(what);
+    fflush(stdout);
+}
+
 static int relax_plate(unsigned long steps, time_t until)
 {
     static int plate[2][N * N], out[N * N];
@@ -126,29 +135,92 @@ static int relax_plate(unsigned long steps, time_t until)
             if (memcmp(out, plate[(i + 1) % 2], sizeof(out)))
                 return 1;
         }
+        if (i == 15 && steps == 0)
+            say("running");
         if (steps == 0 && i % 16 == 15 && until && time(NULL) > until)
             return 0;
-        if (i == 15 && steps == 0) {
-            puts("running");
-            fflush(stdout);
-        }
     }
     return 0;
 }
 
+/* ---- Transfers --------------------------------------------------------------------------------------------------- */
+
+#define LARGE ((size_t)12 << 20)
+
+static void check_event(cl_event event)
+{
+    cl_int status;
+
+    check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL), "status");
+    check(status, "command");
+    clReleaseEvent(event);
+}
+
+/* Bytes go to one buffer, from there to another, through a kernel, and back, by commands that nobody waits for but the
+ * last one. */
+static int send_and_compare(cl_kernel kernel, const cl_mem mems[3], unsigned round)
+{
+    static int in[LARGE / sizeof(int)], out[LARGE / sizeof(int)];
+    size_t n = LARGE / sizeof(int), begin = round * 4099u % (n / 2), at = begin * sizeof(int);
+    cl_event events[4];
+
+    for (size_t i = 0; i < n; i++)
+        in[i] = (int)(i * 2654435761u + round);
+    memset(out, 0, sizeof(out));
+    check(clEnqueueWriteBuffer(queue, mems[0], CL_FALSE, 0, LARGE, in, 0, NULL, &events[0]), "write");
+    check(clEnqueueCopyBuffer(queue, mems[0], mems[1], 0, 0, LARGE, 0, NULL, &events[1]), "copy");
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, NULL, 0, NULL, &events[2]), "launch");
+    check(clEnqueueReadBuffer(queue, mems[2], CL_FALSE, at, LARGE - at, out + begin, 0, NULL, &events[3]), "read");
+    check(clEnqueueReadBuffer(queue, mems[2], CL_TRUE, 0, at + sizeof(int), out, 0, NULL, NULL), "read");
+    check(clFinish(queue), "finish");
+    for (unsigned i = 0; i < 4; i++)
+        check_event(events[i]);
+    for (size_t i = 0; i < n; i++)
+        if (out[i] != (int)(2u * (unsigned)in[i]))
+            return 1;
+    return 0;
+}
+
+static int transfer(time_t until)
+{
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, "add", &error);
+    cl_mem mems[3];
+    int wrong = 0;
+
+    check(error, "kernel");
+    for (cl_uint i = 0; i < 3; i++) {
+        mems[i] = make(LARGE, NULL);
+        check(clSetKernelArg(kernel, i, sizeof(cl_mem), &mems[i]), "argument");
+    }
+    say("transferring");
+    for (unsigned round = 0; !wrong && time(NULL) <= until; round++)
+        wrong = send_and_compare(kernel, mems, round);
+    for (unsigned i = 0; i < 3; i++)
+        clReleaseMemObject(mems[i]);
+    clReleaseKernel(kernel);
+    return wrong;
+}
+
 int main(int argc, char **argv)
 {
-    time_t until = argc > 2 ? time(NULL) + atol(argv[2]) : 0;
-
     begin();
     if (add_vectors()) {
         fprintf(stderr, "stencil: the sums are wrong\n");
         return 1;
     }
-    if (relax_plate(argc > 1 ? strtoul(argv[1], NULL, 10) : 20, until)) {
+    if (relax_plate(argc > 1 ? strtoul(argv[1], NULL, 10) : 20, argc > 2 ? time(NULL) + atol(argv[2]) : 0)) {
         fprintf(stderr, "stencil: the plate is wrong\n");
         return 1;
     }
+    if (argc > 3 && transfer(time(NULL) + atol(argv[3]))) {
+        fprintf(stderr, "stencil: what was sent is wrong\n");
+        return 1;
+    }
+    say("ending");
+    clReleaseProgram(program);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
     puts("right");
     return 0;
 }
