@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "driver/fake.h"
 #include "members/members.h"
-#include "node/built.h"
+#include "node/internal.h"
 #include "node/server.h"
 #include "node/stage.h"
 #include "remote/remote_driver.h"
@@ -50,6 +50,7 @@ static struct {
     atomic_size_t n_frames;                  /* of requests */
     atomic_size_t n_asked, n_answered;       /* their bytes, and those of replies */
     atomic_size_t n_between;                 /* of nodes to each other */
+    atomic_size_t n_held, n_most_held;       /* bytes of data that nodes have said and the head hasn't taken */
     atomic_bool loses; /* nodes learn that node 0 is lost, which says nothing to others any more */
     atomic_bool ends;  /* the connection is cut */
     atomic_bool holds; /* the program hears nothing of the nodes */
@@ -97,8 +98,11 @@ static void keep_messages(void *arg, uint32_t program, uint8_t *data, size_t siz
 static void keep_payload(void *arg, uint32_t program, void *data, size_t size)
 {
     struct said *said = keep(true, arg, data, size);
+    size_t held = atomic_fetch_add(&head.n_held, size) + size;
 
     (void)program;
+    if (held > atomic_load(&head.n_most_held))
+        atomic_store(&head.n_most_held, held);
     STAILQ_INSERT_TAIL(&head.said, said, link);
 }
 
@@ -129,6 +133,17 @@ static void tell_peers(void)
     }
 }
 
+static void drop_first(void)
+{
+    struct said *said = STAILQ_FIRST(&head.said);
+
+    STAILQ_REMOVE_HEAD(&head.said, link);
+    if (said->is_payload)
+        atomic_fetch_sub(&head.n_held, said->size);
+    (said->is_payload ? node_stage_give : free)(said->data);
+    free(said);
+}
+
 static void hand_on(void)
 {
     struct said *said;
@@ -152,9 +167,7 @@ static void hand_on(void)
             tsl_remote_put_frame(said->data, &frame);
             send_all(said->data, said->size);
         }
-        STAILQ_REMOVE_HEAD(&head.said, link);
-        (said->is_payload ? node_stage_give : free)(said->data);
-        free(said);
+        drop_first();
     }
 }
 
@@ -261,6 +274,8 @@ static void *run_head(void *arg)
             hand_on();
     }
     close(head.socket);
+    while (!STAILQ_EMPTY(&head.said))
+        drop_first();
     for (unsigned i = 0; i < N_NODES; i++) {
         node_server_bye(head.servers[i], 1);
         while (!node_server_is_empty(head.servers[i]))
@@ -404,6 +419,48 @@ static void bytes_take_all_ways(void **state)
         free(out);
         free(again);
     }
+    no_violation();
+}
+
+/* While the head takes nothing a node holds no more than it may, and the other one's are others. */
+static void reads_wait_for_room(void **state)
+{
+    const size_t size = 3 * NODE_MOST_READING;
+    struct tsl_member *const of[] = {members[0], members[2]};
+    struct tsl_lane *lanes[] = {new_lane(of[0]), new_lane(of[1])};
+    struct tsl_mem *mems[] = {new_mem(of[0], size), new_mem(of[1], size)};
+    uint8_t *in = malloc(size), *out = calloc(2, size);
+
+    (void)state;
+    for (size_t i = 0; i < size; i++)
+        in[i] = (uint8_t)(i * 31 + i / 1000);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(
+            copy(lanes[i], (struct tsl_place){.mem = mems[i]}, (struct tsl_place){.host = in}, size, NULL, NULL),
+            CL_SUCCESS);
+        assert_int_equal(driver->finish(lanes[i]), CL_SUCCESS);
+    }
+    atomic_store(&head.n_most_held, 0);
+    atomic_store(&head.holds, true);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(copy(lanes[i], (struct tsl_place){.host = out + i * size}, (struct tsl_place){.mem = mems[i]},
+                              size, NULL, NULL),
+                         CL_SUCCESS);
+        assert_int_equal(driver->flush(lanes[i]), CL_SUCCESS);
+    }
+    while (atomic_load(&head.n_held) < 2 * NODE_MOST_READING)
+        usleep(1000);
+    usleep(20000);
+    atomic_store(&head.holds, false);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(driver->finish(lanes[i]), CL_SUCCESS);
+        assert_memory_equal(out + i * size, in, size);
+        driver->mem_free(mems[i]);
+        driver->lane_free(lanes[i]);
+    }
+    assert_in_range(atomic_load(&head.n_most_held), 2 * NODE_MOST_READING, 2 * (NODE_MOST_READING + TSL_REMOTE_PIECE));
+    free(in);
+    free(out);
     no_violation();
 }
 
@@ -1120,6 +1177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_take_all_ways),
+        cmocka_unit_test(reads_wait_for_room),
         cmocka_unit_test(bytes_go_from_node_to_node),
         cmocka_unit_test(ranges_come_together),
         cmocka_unit_test(a_pull_has_its_turn),
