@@ -15,29 +15,13 @@
 #include "object/svm.h"
 #include "test.h"
 #include "timed.h"
+#include "windows_ran.h"
 
 #define SIZE  256u /* of most launches, items; of most buffers, bytes, with a byte more on either side */
 #define HALF  (SIZE / 2)
 #define PITCH 16u /* of rows */
 
 /* ---- Kernels ---- */
-
-/* The windows that ran, in the order in which their work was done. */
-static struct {
-    unsigned member;
-    size_t first[3], end[3];
-} ran[64];
-static unsigned n_ran;
-
-static void note(const struct tsl_fake_run *run)
-{
-    if (n_ran == sizeof ran / sizeof *ran)
-        return;
-    ran[n_ran].member = run->member;
-    memcpy(ran[n_ran].first, run->first, sizeof run->first);
-    memcpy(ran[n_ran].end, run->end, sizeof run->end);
-    n_ran++;
-}
 
 static unsigned char *bytes_of(const struct tsl_fake_run *run)
 {
@@ -293,17 +277,6 @@ static void assert_moved(uint64_t up, uint64_t down)
 {
     assert_int_equal(finish(), CL_SUCCESS);
     timed_assert_moved(&t, up, down);
-}
-
-/* Items of dimension 0 that a member ran of all launches since `from`. */
-static size_t items_of(unsigned from, unsigned member)
-{
-    size_t n = 0;
-
-    for (unsigned i = from; i < n_ran; i++)
-        if (ran[i].member == member)
-            n += ran[i].end[0] - ran[i].first[0];
-    return n;
 }
 
 static void assert_whole(unsigned kernel)

@@ -9,6 +9,7 @@
 #include "object/queue.h"
 #include "test.h"
 #include "timed.h"
+#include "windows_ran.h"
 
 #define ITEMS   (1u << 21)
 #define GROUP   64u
@@ -16,21 +17,6 @@
 #define WINDOW  (ITEMS / 256) /* as large as what fills a fake member, too */
 
 /* ---- Kernels ---- */
-
-static struct {
-    unsigned member;
-    size_t first, end;
-} ran[64];
-static unsigned n_ran;
-
-static void note(const struct tsl_fake_run *run)
-{
-    if (n_ran == sizeof ran / sizeof *ran)
-        return;
-    ran[n_ran].member = run->member;
-    ran[n_ran].first = run->first[0];
-    ran[n_ran++].end = run->end[0];
-}
 
 /* Each item twice would be seen. */
 static void update_body(const struct tsl_fake_run *run)
@@ -128,15 +114,6 @@ static uint64_t time_of(unsigned number)
     return timed_finish(&t) - before;
 }
 
-static size_t items_of(unsigned member)
-{
-    size_t n = 0;
-
-    for (unsigned i = 0; i < n_ran; i++)
-        n += ran[i].member == member ? ran[i].end - ran[i].first : 0;
-    return n;
-}
-
 /* ---- Tests ---- */
 
 /* Members of one kind that take no time to move: a long launch is cut at its first time, and ends nearly as soon as if
@@ -149,7 +126,7 @@ static void ends_near_the_ideal(unsigned n)
     assert_true(ns >= ideal_ns);
     assert_true(ns <= 1.15 * ideal_ns);
     for (unsigned i = 0; i < n; i++)
-        assert_true(items_of(i) > ITEMS / n / 2);
+        assert_true(items_of(0, i) > ITEMS / n / 2);
     timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
 }
 
@@ -218,7 +195,7 @@ static void a_slow_one_is_left(void **state)
     catch_stderr();
     tsl_queue_finish(t.queue); /* Perhaps what the first one wrote is lost. */
     free(release_stderr());
-    assert_true(items_of(1) >= ITEMS - 2 * WINDOW);
+    assert_true(items_of(0, 1) >= ITEMS - 2 * WINDOW);
 }
 
 /* A launch that turns out to be short has one window, and runs whole. The next ones have none. */
@@ -229,7 +206,7 @@ static void a_short_one_loses_a_window(void **state)
     uint64_t ns = time_of(UPDATE);
     assert_int_equal(n_ran, 2);
     assert_int_equal(ran[0].member, ran[1].member);
-    assert_int_equal(ran[0].end, WINDOW);
+    assert_int_equal(ran[0].end[0], WINDOW);
     assert_true(ns <= (ITEMS + WINDOW) / 10 + 1000);
     n_ran = 0;
     time_of(UPDATE);
@@ -244,7 +221,7 @@ static void what_may_not_be_cut_has_none(void **state)
     begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, 2, 0);
     time_of(SCATTER);
     assert_int_equal(n_ran, 1);
-    assert_int_equal(ran[0].end - ran[0].first, ITEMS);
+    assert_int_equal(ran[0].end[0] - ran[0].first[0], ITEMS);
 }
 
 /* Launches behind it, in both kinds of queues, see all of it. */
@@ -291,7 +268,7 @@ static void it_fails_with_a_window(void **state)
         assert_int_equal(tsl_event_status(first), -1234);
         assert_int_equal(tsl_event_status(second), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         for (unsigned i = 0; i < n_ran; i++)
-            assert_true(ran[i].end <= WINDOW * at || at == 3);
+            assert_true(ran[i].end[0] <= WINDOW * at || at == 3);
         tsl_object_release(&first->object);
         tsl_object_release(&second->object);
         end(NULL);
