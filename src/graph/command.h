@@ -95,6 +95,7 @@ struct tsl_command {
     uint8_t lead_dimension;   /* ... along this dimension */
     uint8_t lead_member;      /* ... where it ran */
     bool lead_tried;          /* ... one was to show what members take that had not run the kernel */
+    bool leads_apart;         /* ... each writes other bytes than what comes after it */
     bool out_of_core;         /* a launch that runs window by window, on those of `members` (out_of_core.h) */
     tsl_members other_way; /* ... or may run so, or whole, on these members instead (either_way.h); empty: it can't */
     uint64_t evicts_ns;    /* ... when it was placed, if others' memory had to go for that (either_way.h); else 0 */

@@ -280,7 +280,7 @@ static void begin(struct tsl_cut *cut, struct tsl_command *c, const struct tsl_a
     cut->footprint = NULL;
     cut->window = c->share.window;
     cut->spread_over = TSL_MEMBERS_NONE;
-    cut->changes_by_turns = cut->lacks_part = false;
+    cut->changes_by_turns = cut->lacks_part = cut->ahead = false;
     cut->rung = TSL_RUNG_WHOLE;
     cut->joints = NULL;
     memset(cut->ends, 0, sizeof(cut->ends));

@@ -42,6 +42,8 @@ struct tsl_cut {
     struct tsl_argument_touch *touches; /* n times the footprint's arguments; heap */
     struct tsl_cut_verdict verdict;     /* why not */
     bool lacks_part;                    /* nothing forbids the cut, but all members but one have less than a group */
+    bool ahead;                         /* what is left of the launch will be cut: members that aren't ready are asked
+                                           then whether they combine */
 };
 
 /* Always false: sets the verdict. */

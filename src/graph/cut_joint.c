@@ -5,6 +5,7 @@
  * launches of the same shape.
  */
 #include "base/settings.h"
+#include "driver/member.h"
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/cut_apart.h"
@@ -77,13 +78,20 @@ static bool find_joints(struct tsl_cut_apart *s)
 
 /* ---- The rung ---------------------------------------------------------------------------------------------------- */
 
+static bool combines(const struct tsl_cut *cut, unsigned i)
+{
+    const struct tsl_member *member = cut->command->graph->ports[i].member;
+    bool asked = tsl_member_is_ready(member) || !cut->ahead;
+    return cut->command->kernel->parts[i].combines && (!asked || tsl_ready_combines(member));
+}
+
 /* Members that can make copies one. One alone has two shares, which only tests want. */
 static bool keep_members(const struct tsl_cut *cut, struct tsl_parts *parts)
 {
     const struct tsl_command *c = cut->command;
     tsl_members members = TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < c->graph->n_ports; i++)
-        if (parts->of[i] > 0 && c->kernel->parts[i].combines && tsl_ready_combines(c->graph->ports[i].member))
+        if (parts->of[i] > 0 && combines(cut, i))
             tsl_members_add(&members, i);
     if (!tsl_cut_keep_parts(cut, parts, members))
         return false;

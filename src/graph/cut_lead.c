@@ -12,6 +12,7 @@
 #include "program/program.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define LEAST_LEFT 8 /* times a window the launch is at least */
 #define MOST_TRIES 6 /* are made to find a border */
@@ -22,16 +23,28 @@
 #define MUCH_SLOWER 4     /* times: such members can do little of the launch */
 #define TRY_NS      2.5e8 /* a window in which others have a try, at least: long enough to hide that (place/parts.c) */
 
+/* What is left may go to any of these; nothing is said of members that aren't ready. */
+static tsl_members able(const struct tsl_command *c)
+{
+    tsl_members members = TSL_MEMBERS_NONE;
+    for (unsigned i = 0; i < c->graph->n_ports; i++) {
+        const struct tsl_kernel_part *part = &c->kernel->parts[i];
+        if (tsl_members_has(c->members, i) && part->windows && tsl_cut_kernel_on(c, part) == TSL_CUT_OK)
+            tsl_members_add(&members, i);
+    }
+    return members;
+}
+
 /* ---- Where the window ends --------------------------------------------------------------------------------------- */
 
-/* The first `groups` of the window on that member, and the rest there as well: are they apart? */
+/* The first `groups` of the window on that member, and the rest there as well: may they be? */
 static bool divide(struct tsl_cut *cut, unsigned member, uint64_t groups)
 {
     const uint64_t ends[2] = {groups, tsl_cut_groups(&cut->window, cut->dimension)};
     tsl_cut_windows(&cut->window, cut->dimension, 2, ends, cut->windows);
     cut->members[0] = cut->members[1] = member;
     cut->n = 2;
-    return tsl_cut_is_exact(cut);
+    return !cut->command->leads_apart || tsl_cut_is_exact(cut);
 }
 
 /* Any border first, then round fractions, as borders.h has them. 0: there is none. */
@@ -61,6 +74,24 @@ static bool find_dimension(struct tsl_cut *cut, unsigned member)
     return tsl_cut_exactly(cut, &halves);
 }
 
+/* What isn't apart may be cut by another rung all the same, as far as that can be told of members that aren't ready. */
+static bool find_other_rung(struct tsl_cut *cut)
+{
+    const struct tsl_command *c = cut->command;
+    tsl_members members = able(c);
+    struct tsl_parts parts = {.n_windows = 1, .known = true};
+    for (unsigned i = 0; i < c->graph->n_ports; i++)
+        parts.of[i] = tsl_members_has(members, i) ? 1.0 / tsl_members_count(members) : 0;
+    cut->ahead = true;
+    bool found = tsl_cut_by_joints(cut, &parts) || tsl_cut_in_domain(cut, &parts);
+    cut->ahead = cut->changes_by_turns = false;
+    cut->spread_over = TSL_MEMBERS_NONE;
+    free(cut->joints);
+    cut->joints = NULL;
+    tsl_cut_give_up(cut, TSL_CUT_OK); /* Nothing of that is said of the window. */
+    return found;
+}
+
 static uint64_t count_groups(const struct tsl_window *window)
 {
     uint64_t n = 1;
@@ -70,18 +101,6 @@ static uint64_t count_groups(const struct tsl_window *window)
 }
 
 /* ---- May it? ----------------------------------------------------------------------------------------------------- */
-
-/* What is left may go to any of these; nothing is said of members that aren't ready. */
-static tsl_members able(const struct tsl_command *c)
-{
-    tsl_members members = TSL_MEMBERS_NONE;
-    for (unsigned i = 0; i < c->graph->n_ports; i++) {
-        const struct tsl_kernel_part *part = &c->kernel->parts[i];
-        if (tsl_members_has(c->members, i) && part->windows && tsl_cut_kernel_on(c, part) == TSL_CUT_OK)
-            tsl_members_add(&members, i);
-    }
-    return members;
-}
 
 /* Of the members that could take the launch whole none is left out for the window's sake. */
 static bool all_have_windows(const struct tsl_cut *cut)
@@ -125,7 +144,8 @@ void tsl_cut_lead_first(struct tsl_cut *cut, const struct tsl_parts *parts)
     if (part <= 0)
         return;
     tsl_cut_kernel_memories(c, cut->footprint, tsl_cut_members(cut), cut->memories, &cut->values);
-    if (!find_dimension(cut, parts->whole_member))
+    c->leads_apart = find_dimension(cut, parts->whole_member);
+    if (!c->leads_apart && !find_other_rung(cut))
         return;
     uint64_t least = (uint64_t)ceil(part * (double)tsl_cut_groups(&cut->window, cut->dimension));
     c->lead_groups = find_border(cut, parts->whole_member, least);

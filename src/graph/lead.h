@@ -8,7 +8,15 @@
  * its lead is complete, and so does all that waits for the launch: nothing is planned that the rest, which nobody has
  * planned yet, might come before. Then the launch, whose window is the rest, is asked about again.
  *
- * - Legal? The lead and the rest must be apart as shares by the rung `exact` are.
+ * - Legal? Where the kernel may be cut at all, by whatever rung: its groups wait for none of each other and have no
+ *   order, and windows on one member's copy, one after another, are one of the orders that the whole launch might have
+ *   had. What they have left there no merge need find. The rung is asked for where shares run at the same time: for
+ *   what is left, and for a lead that is cut itself, among the shares of that alone. They find what the leads before
+ *   have left as they would find what another launch has left: a merge takes it for the old bytes, a reduction for the
+ *   first sum, a domain spreads it.
+ * - Of use? Only where what is left might be cut by some rung, as far as that can be told of members that aren't ready.
+ *   By the rung `exact` the lead and the rest are apart as shares are: either may be done again though what the other
+ *   has written is lost.
  * - A launch fails if a lead of its does, and with the same error. Its times begin when the first lead's do. Leads and
  *   the rest may be done again as shares may (redo.h).
  * - One lead shows whether the launch is long; one that isn't runs whole. What a kernel's first launch on a member

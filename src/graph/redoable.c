@@ -5,7 +5,7 @@
 #include "graph/state.h"
 #include "program/program.h"
 
-/* A window by which a launch begins, and what is left of such a launch, are apart as shares are. */
+/* A window by which a launch begins, and what is left of such a launch, are as a single share is. */
 static bool is_cut_exactly(const struct tsl_command *c)
 {
     return c->n_more ? c->rung == TSL_RUNG_EXACT : c->is_lead || c->n_leads;

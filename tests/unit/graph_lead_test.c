@@ -28,13 +28,55 @@ static void update_body(const struct tsl_fake_run *run)
         bytes[i]++;
 }
 
+/* The same backwards: nobody knows that no two items write the same. */
+static void scatter_body(const struct tsl_fake_run *run)
+{
+    unsigned char *bytes = run->args[0].ptr;
+
+    note(run);
+    for (size_t i = run->first[0]; i < run->end[0]; i++)
+        bytes[ITEMS - 1 - i]++;
+}
+
+/* Every item is counted once, in the first word. */
+static void count_body(const struct tsl_fake_run *run)
+{
+    uint32_t *words = run->args[0].ptr;
+
+    note(run);
+    words[0] += (uint32_t)(run->end[0] - run->first[0]);
+}
+
 static void no_body(const struct tsl_fake_run *run)
 {
     note(run);
 }
 
-enum { UPDATE, OTHER, SCATTER, LUMP, N_KERNELS }; /* of the last nothing is known but its arguments */
-static const char *const names[N_KERNELS] = {"update", "other", "scatter", "lump"};
+/* By copies that become one: SCATTER and COUNT. In a domain alone, as what the operations give back is used: TICKET. Of
+ * the last nothing is known but its arguments. */
+enum { UPDATE, OTHER, SCATTER, COUNT, TICKET, LUMP, N_KERNELS };
+static const struct {
+    const char *name;
+    tsl_fake_body_fn *body;
+} kernels[N_KERNELS] = {
+    [UPDATE] = {"update", update_body}, [OTHER] = {"other", update_body},  [SCATTER] = {"scatter", scatter_body},
+    [COUNT] = {"count", count_body},    [TICKET] = {"ticket", count_body}, [LUMP] = {"lump", no_body},
+};
+
+static void make_footprint(struct bed *bed, unsigned number)
+{
+    bed_begin(bed, 1);
+    if (number == SCATTER) {
+        bed_access(bed, 0, TSL_ACCESS_WRITE, 1, TSL_FOOTPRINT_NONE);
+    } else if (number == COUNT || number == TICKET) {
+        struct tsl_access *access = bed_access(bed, 0, TSL_ACCESS_ATOMIC, 4, bed_constant(bed, 64, 0));
+        access->atomic = TSL_ATOMIC_ADD;
+        access->flags |= number == TICKET ? TSL_ACCESS_RESULT : 0;
+    } else {
+        bed_access(bed, 0, TSL_ACCESS_READ, 1, bed_leaf(bed, TSL_NODE_GLOBAL_ID, 0));
+        bed_access(bed, 0, TSL_ACCESS_WRITE, 1, bed_leaf(bed, TSL_NODE_GLOBAL_ID, 0));
+    }
+}
 
 static void name_kernels(void)
 {
@@ -43,34 +85,28 @@ static void name_kernels(void)
     static struct bed beds[N_KERNELS];
 
     for (unsigned i = 0; i < N_KERNELS; i++) {
-        struct bed *bed = &beds[i];
+        struct tsl_fake_traits traits = {.atomics = i == COUNT || i == TICKET};
 
-        if (i == LUMP) {
-            tsl_fake_kernel(names[i], no_body, 1, one, access);
-            continue;
-        }
-        bed_begin(bed, 1);
-        if (i == SCATTER) {
-            bed_access(bed, 0, TSL_ACCESS_WRITE, 1, TSL_FOOTPRINT_NONE);
-        } else {
-            bed_access(bed, 0, TSL_ACCESS_READ, 1, bed_leaf(bed, TSL_NODE_GLOBAL_ID, 0));
-            bed_access(bed, 0, TSL_ACCESS_WRITE, 1, bed_leaf(bed, TSL_NODE_GLOBAL_ID, 0));
-        }
-        tsl_fake_kernel(names[i], i == SCATTER ? no_body : update_body, 1, one, access);
-        tsl_fake_kernel_traits(names[i], &(struct tsl_fake_traits){.footprint = &bed->footprint});
+        make_footprint(&beds[i], i);
+        traits.footprint = i == LUMP ? NULL : &beds[i].footprint;
+        tsl_fake_kernel(kernels[i].name, kernels[i].body, 1, one, access);
+        tsl_fake_kernel_traits(kernels[i].name, &traits);
     }
 }
 
 /* ---- The machine ---- */
 
 static struct timed t;
-static struct tsl_buffer *buffer;
+static struct tsl_buffer *buffer, *counter;
 
 static void begin_members(const struct tsl_fake_member *members, unsigned n, cl_command_queue_properties properties)
 {
     name_kernels();
-    timed_begin(&t, members, n, "kernel update a\nkernel other a\nkernel scatter a\nkernel lump a\n", properties);
+    timed_begin(&t, members, n,
+                "kernel update a\nkernel other a\nkernel scatter a\nkernel count a\nkernel ticket a\nkernel lump a\n",
+                properties);
     buffer = timed_buffer(&t, ITEMS);
+    counter = timed_buffer(&t, GROUP);
     n_ran = 0;
 }
 
@@ -83,6 +119,7 @@ static int end(void **state)
 {
     (void)state;
     tsl_object_release(&buffer->object);
+    tsl_object_release(&counter->object);
     timed_end(&t);
     return 0;
 }
@@ -94,7 +131,7 @@ static void launch_in(struct tsl_enqueue e, unsigned number, size_t items, struc
     struct tsl_kernel *kernel;
 
     e.type = CL_COMMAND_NDRANGE_KERNEL;
-    assert_int_equal(tsl_kernel_create(t.program, names[number], &kernel), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_create(t.program, kernels[number].name, &kernel), CL_SUCCESS);
     assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &on), CL_SUCCESS);
     assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
     tsl_object_release(&kernel->object);
@@ -103,7 +140,7 @@ static void launch_in(struct tsl_enqueue e, unsigned number, size_t items, struc
 static void launch(unsigned number, struct tsl_event *wait, struct tsl_event **event)
 {
     launch_in((struct tsl_enqueue){.queue = t.queue, .event = event, .n_wait = wait ? 1 : 0, .wait = &wait}, number,
-              ITEMS, buffer);
+              ITEMS, number == COUNT || number == TICKET ? counter : buffer);
 }
 
 static uint64_t time_of(unsigned number)
@@ -118,28 +155,82 @@ static uint64_t time_of(unsigned number)
 
 /* Members of one kind that take no time to move: a long launch is cut at its first time, and ends nearly as soon as if
  * everything had been known. */
-static void ends_near_the_ideal(unsigned n)
+static void ends_near_the_ideal(unsigned number, unsigned n)
 {
-    begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, n, 0);
-    double ideal_ns = (double)ITEMS * LONG_NS / n, ns = (double)time_of(UPDATE);
+    double ideal_ns = (double)ITEMS * LONG_NS / n, ns = (double)time_of(number);
 
     assert_true(ns >= ideal_ns);
     assert_true(ns <= 1.15 * ideal_ns);
     for (unsigned i = 0; i < n; i++)
         assert_true(items_of(0, i) > ITEMS / n / 2);
-    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
+}
+
+static void begin_long(unsigned n)
+{
+    begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, n, 0);
+}
+
+static void begin_domain(unsigned n)
+{
+    begin(
+        &(struct tsl_fake_member){
+            .name = "fake", .item_ns = LONG_NS, .gates = true, .peer = true, .domain = 1, .domain_atomics = true},
+        n, 0);
+}
+
+static void assert_count(uint32_t all)
+{
+    for (unsigned i = 0; i < 4; i++)
+        timed_assert_bytes(t.queue, counter, i, 1, (unsigned char)(all >> 8 * i));
 }
 
 static void two_share_the_first_launch(void **state)
 {
     (void)state;
-    ends_near_the_ideal(2);
+    begin_long(2);
+    ends_near_the_ideal(UPDATE, 2);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
 }
 
 static void four_share_the_first_launch(void **state)
 {
     (void)state;
-    ends_near_the_ideal(4);
+    begin_long(4);
+    ends_near_the_ideal(UPDATE, 4);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
+}
+
+/* Whose shares need copies: what is left is merged with what the windows have left. */
+static void shares_may_need_copies(void **state)
+{
+    (void)state;
+    begin_long(2);
+    ends_near_the_ideal(SCATTER, 2);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
+    time_of(SCATTER);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 2);
+}
+
+/* Whose atomic operations are added up: the windows' have been made already. */
+static void shares_may_be_added_up(void **state)
+{
+    (void)state;
+    begin_long(4);
+    ends_near_the_ideal(COUNT, 4);
+    assert_count(ITEMS);
+    time_of(COUNT);
+    assert_count(2 * ITEMS);
+}
+
+/* Whose atomic operations need one memory: what the windows have left there is spread with it. */
+static void shares_may_need_a_domain(void **state)
+{
+    (void)state;
+    begin_domain(2);
+    ends_near_the_ideal(TICKET, 2);
+    assert_count(ITEMS);
+    time_of(TICKET);
+    assert_count(2 * ITEMS);
 }
 
 /* Members of two kinds, of which none says how fast it is: one has a try within the launch, and a part of what is left.
@@ -214,14 +305,16 @@ static void a_short_one_loses_a_window(void **state)
     timed_assert_bytes(t.queue, buffer, 0, ITEMS, 2);
 }
 
-/* What may be written by several groups isn't divided. */
+/* What may be cut by no rung on these members isn't divided. */
 static void what_may_not_be_cut_has_none(void **state)
 {
     (void)state;
     begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, 2, 0);
-    time_of(SCATTER);
+    time_of(TICKET);
     assert_int_equal(n_ran, 1);
     assert_int_equal(ran[0].end[0] - ran[0].first[0], ITEMS);
+    time_of(LUMP);
+    assert_int_equal(n_ran, 2);
 }
 
 /* Launches behind it, in both kinds of queues, see all of it. */
@@ -254,15 +347,14 @@ static void an_event_waits(void **state)
 }
 
 /* The launch fails with its first window or its second, or with a part of what is left; and so does what waits. */
-static void it_fails_with_a_window(void **state)
+static void fails_with_a_window(unsigned number)
 {
-    (void)state;
     for (unsigned at = 1; at < 4; at++) {
         struct tsl_event *first, *second;
 
         begin(&(struct tsl_fake_member){.name = "fake", .item_ns = LONG_NS, .gates = true}, 2, 0);
         tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, at, -1234);
-        launch(UPDATE, NULL, &first);
+        launch(number, NULL, &first);
         launch(OTHER, first, &second);
         assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
         assert_int_equal(tsl_event_status(first), -1234);
@@ -271,6 +363,36 @@ static void it_fails_with_a_window(void **state)
             assert_true(ran[i].end[0] <= WINDOW * at || at == 3);
         tsl_object_release(&first->object);
         tsl_object_release(&second->object);
+        end(NULL);
+    }
+}
+
+static void it_fails_with_a_window(void **state)
+{
+    (void)state;
+    fails_with_a_window(UPDATE);
+    fails_with_a_window(SCATTER);
+}
+
+/* Its member is lost in its first window: that is done again elsewhere. In its second one: what the first has left,
+ * which may be anywhere, was there alone. */
+static void it_loses_its_member(void **state)
+{
+    (void)state;
+    for (unsigned windows = 0; windows < 2; windows++) {
+        struct tsl_event *event;
+
+        begin_long(2);
+        launch(SCATTER, NULL, &event);
+        tsl_fake_lose(0, tsl_clock_ns() + (2 * windows + 1) * WINDOW * LONG_NS / 2);
+        catch_stderr();
+        assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+        free(release_stderr());
+        assert_int_equal(tsl_event_status(event) == CL_COMPLETE, windows == 0);
+        assert_int_equal(items_of(0, 1), windows == 0 ? ITEMS : 0);
+        if (windows == 0)
+            timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
+        tsl_object_release(&event->object);
         end(NULL);
     }
 }
@@ -325,6 +447,9 @@ int main(void)
     const struct CMUnitTest on[] = {
         cmocka_unit_test_teardown(two_share_the_first_launch, end),
         cmocka_unit_test_teardown(four_share_the_first_launch, end),
+        cmocka_unit_test_teardown(shares_may_need_copies, end),
+        cmocka_unit_test_teardown(shares_may_be_added_up, end),
+        cmocka_unit_test_teardown(shares_may_need_a_domain, end),
         cmocka_unit_test_teardown(one_that_never_ran_it_shares_it, end),
         cmocka_unit_test_teardown(its_member_is_busy, end),
         cmocka_unit_test_teardown(a_slow_one_is_left, end),
@@ -333,6 +458,7 @@ int main(void)
         cmocka_unit_test_teardown(an_in_order_queue_waits, end),
         cmocka_unit_test_teardown(an_event_waits, end),
         cmocka_unit_test(it_fails_with_a_window),
+        cmocka_unit_test(it_loses_its_member),
         cmocka_unit_test_teardown(a_failure_is_told_once, end),
         cmocka_unit_test_teardown(its_times_are_of_all, end),
     };
