@@ -43,6 +43,7 @@ static void describe(struct tsl_command *lead, struct tsl_command *c)
     lead->sync = c->sync;
     lead->place_by = c->place_by;
     lead->flushed = c->flushed;
+    lead->awaited = c->awaited;
     lead->queued_ns = c->queued_ns;
     lead->members = c->members;
     lead->whole_why = TSL_WHOLE_UNKNOWN;

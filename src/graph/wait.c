@@ -32,13 +32,26 @@ static struct tsl_op *pullable(struct tsl_command *c)
     return NULL;
 }
 
+/* Of a window by which the held command, or one that it waits for, has begun (lead.h). */
+static struct tsl_op *pullable_lead(const struct tsl_command *c)
+{
+    struct tsl_op *op = c->lead ? pullable(c->lead) : NULL;
+    for (unsigned i = 0; i < c->waits.n && !op; i++) {
+        const struct tsl_command *before = *TSL_SMALL_AT(&c->waits, i);
+        op = before->lead ? pullable(before->lead) : NULL;
+    }
+    return op;
+}
+
 /* The operation to pull for the command. A held command of an in-order queue is reported after the oldest command
  * there, so that one's is pulled. A simulation has one thread, which must find places for held commands first, as other
  * threads of ours do elsewhere. */
 static struct tsl_op *next_to_pull(struct tsl_command *c)
 {
-    bool oldest = c->state == TSL_HELD && c->in_order && !tsl_simulation;
-    return pullable(oldest ? TAILQ_FIRST(&c->queue->commands) : c);
+    if (c->state != TSL_HELD || tsl_simulation)
+        return pullable(c);
+    struct tsl_op *oldest = c->in_order ? pullable(TAILQ_FIRST(&c->queue->commands)) : NULL;
+    return oldest ? oldest : pullable_lead(c);
 }
 
 cl_int tsl_command_wait(struct tsl_command *c)
