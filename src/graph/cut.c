@@ -154,11 +154,11 @@ static void count_moved_borders(const struct tsl_cut *cut, const struct tsl_part
 {
     unsigned n = cut->command->graph->n_ports;
     double peer_ns = 0;
-    if (!tsl_cut_work_memo(cut)->work.uneven)
+    const struct tsl_work_memo *memo = tsl_cut_work_memo(cut);
+    if (!memo->work.uneven)
         return;
     for (unsigned i = 0; i < n; i++)
         peer_ns = parts->of[i] > 0 ? fmax(peer_ns, candidates[i].peer_ns) : peer_ns;
-    struct tsl_cut_memo *memo = &cut->command->kernel->cut;
     tsl_cut_work_moved(cut->command, tsl_cut_work_gain(memo, n, parts), parts->run_ns, peer_ns);
 }
 

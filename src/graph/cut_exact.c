@@ -67,11 +67,11 @@ static void add_share(struct tsl_cut *cut, const struct tsl_window *window, unsi
     cut->members[cut->n++] = member;
 }
 
-const struct tsl_cut_memo *tsl_cut_work_memo(const struct tsl_cut *cut)
+const struct tsl_work_memo *tsl_cut_work_memo(const struct tsl_cut *cut)
 {
-    static const struct tsl_cut_memo even;
-    const struct tsl_cut_memo *memo = &cut->command->kernel->cut;
-    return memo->work_dimension == cut->dimension ? memo : &even;
+    static const struct tsl_work_memo even;
+    const struct tsl_work_memo *memo = &cut->command->kernel->cut.works[0];
+    return memo->dimension == cut->dimension ? memo : &even;
 }
 
 uint64_t tsl_cut_launch_items(const struct tsl_cut *cut)
@@ -106,10 +106,9 @@ bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, un
             part[n] = parts->of[i] / parts->n_windows;
             members[n++] = i;
         }
-    if (cut->window.whole) {
-        tsl_cut_work_recall(cut->command, cut->ask->size);
+    tsl_cut_work_turn(cut->command, tsl_cut_launch_items(cut));
+    if (cut->window.whole)
         tsl_cut_work_place(tsl_cut_work_memo(cut), n, part);
-    }
     if (!place_borders(cut, n, part, attempt))
         return false;
     tsl_cut_windows(&cut->window, cut->dimension, n, ends, windows);

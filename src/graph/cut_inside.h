@@ -78,7 +78,7 @@ bool tsl_cut_is_hopeless(const struct tsl_cut_memo *memo);
 bool tsl_cut_keep_parts(const struct tsl_cut *cut, struct tsl_parts *parts, tsl_members members);
 
 /* Where the launch's work lies; of another dimension than the last one nothing is known. */
-const struct tsl_cut_memo *tsl_cut_work_memo(const struct tsl_cut *cut);
+const struct tsl_work_memo *tsl_cut_work_memo(const struct tsl_cut *cut);
 
 /* cut_domain.c: the rung `domain`. The parts change if the launch is cut so, else they don't. */
 bool tsl_cut_in_domain(struct tsl_cut *cut, struct tsl_parts *parts);

@@ -17,17 +17,37 @@
 #define TOO_DEAR    4   /* launches, one after another, whose moves cost more than their borders gain */
 #define EVEN_FOR    256 /* launches */
 
-void tsl_cut_work_recall(struct tsl_command *c, uint64_t n_items)
+/* The first memo becomes one of so many work-items, of which the kernel object knows nothing; the oldest goes. */
+static void begin_size(struct tsl_command *c, uint64_t n_items)
 {
-    struct tsl_cut_memo *memo = &c->kernel->cut;
+    struct tsl_work_memo *works = c->kernel->cut.works;
 
-    if (memo->recalled)
-        return;
-    memo->recalled = true;
-    tsl_placer_density(c->graph->placer, c->kernel->place_key, n_items, &memo->work_dimension, &memo->work);
+    if (works[0].n_items)
+        memmove(works + 1, works, (TSL_WORK_SIZES - 1) * sizeof(*works));
+    works[0].n_items = n_items;
+    works[0].n_uneven = works[0].n_dear = works[0].even_for = 0;
+    tsl_placer_density(c->graph->placer, c->kernel->place_key, n_items, &works[0].dimension, &works[0].work);
 }
 
-void tsl_cut_work_place(const struct tsl_cut_memo *memo, unsigned n, double *part)
+void tsl_cut_work_turn(struct tsl_command *c, uint64_t n_items)
+{
+    struct tsl_work_memo *works = c->kernel->cut.works, turned;
+    unsigned i = 0;
+
+    if (works[0].n_items == n_items)
+        return;
+    while (i < TSL_WORK_SIZES && works[i].n_items != n_items)
+        i++;
+    if (i == TSL_WORK_SIZES) {
+        begin_size(c, n_items);
+        return;
+    }
+    turned = works[i];
+    memmove(works + 1, works, i * sizeof(*works));
+    works[0] = turned;
+}
+
+void tsl_cut_work_place(const struct tsl_work_memo *memo, unsigned n, double *part)
 {
     double work = 0, at = 0;
 
@@ -49,7 +69,7 @@ static void positions(const struct tsl_window *window, unsigned d, double *from,
     *to = fmin((double)(window->group_begin[d] + window->group_count[d]) / all, 1);
 }
 
-double tsl_cut_work_of(const struct tsl_cut_memo *memo, const struct tsl_window *window, unsigned dimension)
+double tsl_cut_work_of(const struct tsl_work_memo *memo, const struct tsl_window *window, unsigned dimension)
 {
     double from, to;
 
@@ -57,7 +77,7 @@ double tsl_cut_work_of(const struct tsl_cut_memo *memo, const struct tsl_window 
     return tsl_density_work(&memo->work, from, to);
 }
 
-double tsl_cut_work_gain(const struct tsl_cut_memo *memo, unsigned n_members, const struct tsl_parts *parts)
+double tsl_cut_work_gain(const struct tsl_work_memo *memo, unsigned n_members, const struct tsl_parts *parts)
 {
     double at = 0, gain = 1;
 
@@ -73,17 +93,14 @@ double tsl_cut_work_gain(const struct tsl_cut_memo *memo, unsigned n_members, co
 /* What is known of the kernel's launches is for all of its objects. */
 static void keep(struct tsl_command *c)
 {
-    const struct tsl_cut_memo *memo = &c->kernel->cut;
-    uint64_t n_items = 1;
+    const struct tsl_work_memo *memo = &c->kernel->cut.works[0];
 
-    for (unsigned d = 0; d < 3; d++)
-        n_items *= memo->global_size[d];
-    tsl_placer_set_density(c->graph->placer, c->kernel->place_key, n_items, memo->work_dimension, &memo->work);
+    tsl_placer_set_density(c->graph->placer, c->kernel->place_key, memo->n_items, memo->dimension, &memo->work);
 }
 
 void tsl_cut_work_moved(struct tsl_command *c, double gain, double run_ns, double peer_ns)
 {
-    struct tsl_cut_memo *memo = &c->kernel->cut;
+    struct tsl_work_memo *memo = &c->kernel->cut.works[0];
 
     if (!memo->work.uneven)
         return;
@@ -147,13 +164,14 @@ static double weight(double by)
 }
 
 /* Of all shares the one that differs most from what was thought: by how much of that. */
-static struct tsl_odd_share find_odd(struct tsl_command *c, const struct tsl_cut_memo *memo, const struct looked_at *of)
+static struct tsl_odd_share find_odd(struct tsl_command *c, const struct tsl_work_memo *memo,
+                                     const struct looked_at *of)
 {
     struct tsl_odd_share odd = {0};
 
     for (unsigned s = 0; s < of->n; s++) {
         const struct tsl_share *share = tsl_command_share(c, s);
-        double thought = tsl_cut_work_of(memo, &share->window, memo->work_dimension) / of->part;
+        double thought = tsl_cut_work_of(memo, &share->window, memo->dimension) / of->part;
         double by = done(of, share) / of->done / fmax(thought, 1e-9) - 1;
         if (fabs(by) * ran_ns(share) >= UNEVEN_NS && weight(by) > weight(odd.by))
             odd = (struct tsl_odd_share){s, by};
@@ -162,7 +180,7 @@ static struct tsl_odd_share find_odd(struct tsl_command *c, const struct tsl_cut
 }
 
 /* Does it differ clearly, and is it no chance: did it in the launch before, too? */
-static bool is_odd_again(struct tsl_cut_memo *memo, struct tsl_odd_share odd)
+static bool is_odd_again(struct tsl_work_memo *memo, struct tsl_odd_share odd)
 {
     bool odd_now = fabs(odd.by) > UNEVEN;
     bool same = memo->odd.share == odd.share && fabs(memo->odd.by - odd.by) <= fabs(odd.by) / 2;
@@ -179,13 +197,13 @@ static bool is_gross(struct tsl_command *c, struct tsl_odd_share odd)
     return fabs(odd.by) > GROSS && ran_ns(share) >= GROSS_NS;
 }
 
-static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, const struct looked_at *of, double belief)
+static void learn(struct tsl_command *c, struct tsl_work_memo *memo, const struct looked_at *of, double belief)
 {
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: its shares had other work than was thought", c->kernel->name);
     for (unsigned s = 0; s < of->n; s++) {
         const struct tsl_share *share = tsl_command_share(c, s);
         double from, to;
-        positions(&share->window, memo->work_dimension, &from, &to);
+        positions(&share->window, memo->dimension, &from, &to);
         if (from < to)
             tsl_density_learn(&memo->work, from, to, done(of, share) / of->done * of->part, belief);
     }
@@ -194,23 +212,27 @@ static void learn(struct tsl_command *c, struct tsl_cut_memo *memo, const struct
 
 void tsl_cut_work_learn(struct tsl_command *c)
 {
-    struct tsl_cut_memo *memo = &c->kernel->cut;
+    const unsigned dimension = c->kernel->cut.dimension;
+    struct tsl_work_memo *memo = &c->kernel->cut.works[0];
     struct looked_at of = {.n = c->n_inside ? c->n_inside : c->n_more + 1};
+    struct tsl_window all = c->share.window;
 
-    if (memo->even_for || memo->dimension > 2) { /* Since then one came that can't be cut. */
+    all.whole = true;
+    tsl_cut_work_turn(c, tsl_window_items(&all));
+    if (memo->even_for || dimension > 2) { /* Since then one came that can't be cut. */
         memo->even_for -= memo->even_for > 0;
         return;
     }
-    if (memo->dimension != memo->work_dimension) {
+    if (dimension != memo->dimension) {
         memo->work.uneven = false;
-        memo->work_dimension = memo->dimension;
+        memo->dimension = dimension;
     }
     if (!find_speeds(c, &of))
         return;
     for (unsigned s = 0; s < of.n; s++) {
         const struct tsl_share *share = tsl_command_share(c, s);
         of.done += done(&of, share);
-        of.part += tsl_cut_work_of(memo, &share->window, memo->work_dimension);
+        of.part += tsl_cut_work_of(memo, &share->window, memo->dimension);
     }
     if (of.part <= 0 || of.done <= 0)
         return;

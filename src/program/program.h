@@ -240,6 +240,19 @@ struct tsl_odd_share {
     double by;
 };
 
+/* Where along a dimension the work of a kernel's launches of one size lies (graph/cut_work.h). */
+struct tsl_work_memo {
+    uint64_t n_items; /* of these launches; 0: there were none */
+    struct tsl_density work;
+    unsigned dimension;        /* along which it lies so */
+    struct tsl_odd_share odd;  /* of the last cut launch ... */
+    unsigned n_uneven;         /* ... and so many in a row differed so */
+    unsigned n_dear, even_for; /* launches in a row whose borders cost more than they gain; so many more take the work
+                                  for even */
+};
+
+#define TSL_WORK_SIZES 4u /* of a kernel's launches are known; more than programs launch in turns, mostly */
+
 /* Along which dimension the last launch of a kernel was cut (graph/cut.h). */
 struct tsl_cut_memo {
     size_t global_size[3], local_size[3]; /* of that launch; global_size[0] 0: there was none */
@@ -248,21 +261,15 @@ struct tsl_cut_memo {
     unsigned attempt;                     /* at which borders it could (graph/borders.h) */
     struct tsl_cut_proofs proofs;
     struct tsl_rim_memo rims;
-    struct tsl_cut_kept *kept;   /* how it was cut last (graph/cut.c); heap, owned; NULL: nothing is kept */
-    struct tsl_density work;     /* where along a dimension the work lies (graph/cut_work.h) ... */
-    unsigned work_dimension;     /* ... namely along this one */
-    bool recalled;               /* other kernel objects and earlier runs were asked about it */
-    struct tsl_odd_share odd;    /* of the last cut launch ... */
-    unsigned n_uneven;           /* ... and so many in a row differed so */
-    unsigned n_dear, even_for;   /* launches in a row whose borders cost more than they gain; so many more take
-                                    the work for even */
-    struct tsl_joint_memo joint; /* whether it could be cut with joints */
-    unsigned n_refused;          /* launches since then that were not looked at */
-    bool no_domain;              /* the rung `domain` was refused, too */
-    uint64_t small_size;         /* work-items; so large launches are much too small, when last looked at */
-    unsigned n_small;            /* so many more of them need not be looked at */
-    unsigned told;               /* why launches weren't cut, as far as that was logged: bits */
-    unsigned traced;             /* ... and as far as the trace has it */
+    struct tsl_cut_kept *kept; /* how it was cut last (graph/cut.c); heap, owned; NULL: nothing is kept */
+    struct tsl_work_memo works[TSL_WORK_SIZES]; /* the first is what cuts go by now; the last ones of their sizes */
+    struct tsl_joint_memo joint;                /* whether it could be cut with joints */
+    unsigned n_refused;                         /* launches since then that were not looked at */
+    bool no_domain;                             /* the rung `domain` was refused, too */
+    uint64_t small_size; /* work-items; so large launches are much too small, when last looked at */
+    unsigned n_small;    /* so many more of them need not be looked at */
+    unsigned told;       /* why launches weren't cut, as far as that was logged: bits */
+    unsigned traced;     /* ... and as far as the trace has it */
 };
 
 struct tsl_kernel {

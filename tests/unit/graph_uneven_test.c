@@ -7,6 +7,7 @@
 
 #define ITEMS (1u << 21)
 #define GROUP 64u
+#define PITCH 1024u /* of rows, in launches of two dimensions */
 
 static struct timed t;
 static struct tsl_buffer *buffer;
@@ -33,7 +34,8 @@ static void begin(unsigned n, uint64_t item_ns)
     struct tsl_fake_member members[4];
 
     bed_begin(&bed, 1);
-    bed_access(&bed, 0, TSL_ACCESS_WRITE, 1, bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 0));
+    uint32_t row = bed_two(&bed, TSL_NODE_MUL, bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 1), bed_constant(&bed, 64, PITCH));
+    bed_access(&bed, 0, TSL_ACCESS_WRITE, 1, bed_two(&bed, TSL_NODE_ADD, row, bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 0)));
     tsl_fake_kernel("ramp", no_body, 1, one, access);
     tsl_fake_kernel_traits("ramp", &(struct tsl_fake_traits){.footprint = &bed.footprint, .ramp = true});
     for (unsigned i = 0; i < n; i++)
@@ -53,15 +55,20 @@ static int end(void **state)
     return 0;
 }
 
-static double launch_ns(void)
+static double launch_of_ns(size_t width, size_t height)
 {
     struct tsl_window window = {
-        .work_dim = 1, .global_size = {ITEMS, 1, 1}, .local_size = {GROUP, 1, 1}, .whole = true};
+        .work_dim = height > 1 ? 2 : 1, .global_size = {width, height, 1}, .local_size = {GROUP, 1, 1}, .whole = true};
     struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL};
     uint64_t before = tsl_clock_ns();
 
     assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
     return (double)(timed_finish(&t) - before);
+}
+
+static double launch_ns(void)
+{
+    return launch_of_ns(ITEMS, 1);
 }
 
 /* After so many launches the time is near to the best one. */
@@ -107,13 +114,27 @@ static void test_new_object(void **state)
     assert_true(launch_ns() < 1.12 * ideal_ns);
 }
 
+/* Launches of other sizes, whose work lies otherwise along another dimension, between those of one: what was learned of
+ * that is known when it comes again. */
+static void test_sizes_in_turns(void **state)
+{
+    const double ideal_ns = (double)ITEMS * 100 / 2;
+
+    (void)state;
+    comes_near(2, 100, 4);
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned part = 2; part <= 4; part++)
+            assert_true(launch_of_ns(PITCH, ITEMS / PITCH / part) < 1.12 * ideal_ns / part);
+        assert_true(launch_ns() < 1.12 * ideal_ns);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_long_launches, end),
-        cmocka_unit_test_teardown(test_four, end),
-        cmocka_unit_test_teardown(test_short_launches, end),
-        cmocka_unit_test_teardown(test_new_object, end),
+        cmocka_unit_test_teardown(test_long_launches, end),  cmocka_unit_test_teardown(test_four, end),
+        cmocka_unit_test_teardown(test_short_launches, end), cmocka_unit_test_teardown(test_new_object, end),
+        cmocka_unit_test_teardown(test_sizes_in_turns, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
