@@ -11,6 +11,7 @@
 #include "base/settings.h"
 #include "base/worker.h"
 #include "graph/life.h"
+#include "program/idle.h"
 #include "program/job.h"
 #include "program/late.h"
 #include "program/variables.h"
@@ -286,6 +287,7 @@ static void let_kernels_go(struct tsl_program *program)
 static cl_int begin_build(const struct tsl_build *build)
 {
     struct tsl_program *program = build->program;
+    struct tsl_idle *idle = NULL;
     cl_int error = CL_SUCCESS;
 
     let_kernels_go(program);
@@ -297,8 +299,10 @@ static cl_int begin_build(const struct tsl_build *build)
             tsl_members_add(&program->building, build->jobs[i].index);
         while (program->n_readers)
             tsl_lock_wait(&program->lock, &program->no_readers);
+        idle = tsl_idle_take_all(program);
     }
     tsl_lock_give(&program->lock);
+    tsl_idle_free(idle);
     return error;
 }
 

@@ -10,6 +10,7 @@
 #include "footprint/joint.h"
 #include "members/ready.h"
 #include "program/arguments.h"
+#include "program/idle.h"
 #include "program/variants.h"
 
 #include <stdlib.h>
@@ -49,20 +50,30 @@ static void detach(struct tsl_program *program)
     tsl_lock_give(&program->lock);
 }
 
-static void destroy_kernel(struct tsl_object *object)
+void tsl_kernel_clear(struct tsl_kernel *kernel)
 {
-    struct tsl_kernel *kernel = (struct tsl_kernel *)object;
-    struct tsl_program *program = kernel->program;
+    const struct tsl_context *context = kernel->program->context;
 
-    if (tsl_forked())
-        return; /* A thread of the parent process may have held the program's lock. */
-    tsl_args_unref(kernel->args);
-    for (unsigned i = 0; kernel->parts && i < program->context->n_members; i++)
-        clear_part(&kernel->parts[i], program->context->members[i]);
+    for (unsigned i = 0; kernel->parts && i < context->n_members; i++)
+        clear_part(&kernel->parts[i], context->members[i]);
     tsl_cut_proofs_free(&kernel->cut.proofs);
     free(kernel->cut.kept);
     free(kernel->parts);
     free(kernel->name);
+}
+
+/* The program is detached last: it may be built again then, which frees what its kernels were made of. */
+static void destroy_kernel(struct tsl_object *object)
+{
+    struct tsl_kernel *kernel = (struct tsl_kernel *)object;
+    struct tsl_program *program = kernel->program;
+    bool whole = kernel->args;
+
+    if (tsl_forked())
+        return; /* A thread of the parent process may have held the program's lock. */
+    tsl_args_unref(kernel->args);
+    if (!whole || !tsl_idle_keep(kernel))
+        tsl_kernel_clear(kernel);
     detach(program);
     tsl_object_hide(&program->object);
 }
@@ -101,29 +112,19 @@ static uint64_t place_key(const struct tsl_kernel *kernel)
     return tsl_bytes_sum(sums, sizeof(sums));
 }
 
-/* A kernel without parts or arguments. */
-static cl_int create_empty(struct tsl_program *program, const char *name, struct tsl_kernel **result)
+/* A kernel with nothing behind its handle. */
+static cl_int create_handle(struct tsl_program *program, struct tsl_kernel **result)
 {
-    struct tsl_kernel *kernel;
-
     if (!attach(program))
         return CL_INVALID_PROGRAM_EXECUTABLE;
-    kernel = tsl_object_create(TSL_KERNEL, sizeof(*kernel), &program->object, destroy_kernel);
-    if (!kernel) {
+    *result = tsl_object_create(TSL_KERNEL, sizeof(**result), &program->object, destroy_kernel);
+    if (!*result) {
         detach(program);
         return CL_OUT_OF_HOST_MEMORY;
     }
     tsl_object_show(&program->object);
-    kernel->program = program;
-    kernel->name = strdup(name);
-    kernel->parts = calloc(program->context->n_members, sizeof(kernel->parts[0]));
-    if (kernel->name && kernel->parts) {
-        kernel->place_key = place_key(kernel);
-        *result = kernel;
-        return CL_SUCCESS;
-    }
-    tsl_object_release(&kernel->object);
-    return CL_OUT_OF_HOST_MEMORY;
+    (*result)->program = program;
+    return CL_SUCCESS;
 }
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */
@@ -250,16 +251,31 @@ static cl_int add_members(struct tsl_kernel *kernel)
     return tsl_members_is_empty(kernel->eligible) ? CL_INVALID_PROGRAM_EXECUTABLE : CL_SUCCESS;
 }
 
+/* A kernel on each member that can run it, with its variants. */
+static cl_int make(struct tsl_kernel *kernel, const char *name)
+{
+    cl_int error;
+
+    kernel->name = strdup(name);
+    kernel->parts = calloc(kernel->program->context->n_members, sizeof(kernel->parts[0]));
+    if (!kernel->name || !kernel->parts)
+        return CL_OUT_OF_HOST_MEMORY;
+    kernel->place_key = place_key(kernel);
+    error = add_members(kernel);
+    if (error == CL_SUCCESS)
+        tsl_variants_attach(kernel);
+    return error;
+}
+
 cl_int tsl_kernel_create(struct tsl_program *program, const char *name, struct tsl_kernel **result)
 {
     struct tsl_kernel *kernel;
-    cl_int error = tsl_forked() ? CL_OUT_OF_RESOURCES : create_empty(program, name, &kernel);
+    cl_int error = tsl_forked() ? CL_OUT_OF_RESOURCES : create_handle(program, &kernel);
 
     if (error != CL_SUCCESS)
         return error;
-    error = add_members(kernel);
+    error = tsl_idle_take(kernel, name) ? CL_SUCCESS : make(kernel, name);
     if (error == CL_SUCCESS) {
-        tsl_variants_attach(kernel);
         kernel->args = tsl_args_create(kernel->facts->n_args);
         if (kernel->args) {
             *result = kernel;

@@ -7,6 +7,7 @@
 #include "facts/il.h"
 #include "program/build.h"
 #include "program/container.h"
+#include "program/idle.h"
 #include "program/variants.h"
 
 #include <stdio.h>
@@ -37,6 +38,7 @@ static void destroy_program(struct tsl_object *object)
 
     if (tsl_forked())
         return; /* A thread of the parent process may have been under the lock. */
+    tsl_idle_free(tsl_idle_take_all(program));
     for (unsigned i = 0; program->parts && i < program->context->n_members; i++) {
         tsl_program_part_clear(&program->parts[i], program->context->members[i]);
         free(program->parts[i].binary);

@@ -69,6 +69,7 @@ struct tsl_program {
     char *kernel_names;             /* ';'-separated, those that some member has; NULL before a build */
     struct tsl_told_binary *told;   /* n_devices; data NULL: not told since the last build */
     unsigned n_kernels;             /* live kernel objects: a rebuild is refused while there are any */
+    struct tsl_idle *idle;          /* what released kernels left (program/idle.h); owned */
     struct tsl_program_variants *variants; /* program/variants.h; owned; NULL: nobody asked for any */
     unsigned n_readers; /* calls that use the parts without the lock; a build waits until there are none */
     pthread_cond_t no_readers;
@@ -294,6 +295,8 @@ struct tsl_kernel {
 /* CL_INVALID_PROGRAM_EXECUTABLE: no member has built the program; CL_INVALID_KERNEL_NAME: no member has that kernel.
  * Members whose signature differs from the first one's are left out. May block; calls drivers. */
 cl_int tsl_kernel_create(struct tsl_program *program, const char *name, struct tsl_kernel **kernel);
+/* Frees all that is behind the handle but the arguments. Inside of programs; calls drivers. */
+void tsl_kernel_clear(struct tsl_kernel *kernel);
 /* Creates one of each kernel of the program that has one definition; *n_ret is their number, and the rest of kernels is
  * NULL. kernels NULL: only counts all of them. CL_INVALID_VALUE: there are more than n. */
 cl_int tsl_kernel_create_all(struct tsl_program *program, cl_uint n, cl_kernel *kernels, cl_uint *n_ret);

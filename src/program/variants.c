@@ -6,6 +6,7 @@
 #include "facts/il.h"
 #include "object/buffer.h"
 #include "object/svm.h"
+#include "program/idle.h"
 #include "program/program.h"
 #include "variant/call.h"
 #include "variant/variant.h"
@@ -90,6 +91,7 @@ cl_int tsl_variants_add(struct tsl_program *program, const char *description, cl
                         void *user_data)
 {
     struct tsl_variant *v = description ? tsl_variant_parse(description, "given", NULL, say, NULL) : NULL;
+    struct tsl_idle *idle = NULL;
     cl_int error = CL_INVALID_VALUE;
 
     if (!v || (v->kind == TSL_VARIANT_GIVEN) != (function != NULL))
@@ -98,7 +100,10 @@ cl_int tsl_variants_add(struct tsl_program *program, const char *description, cl
     v->given_data = user_data;
     tsl_lock_take(&program->lock);
     error = add_locked(program, v);
+    if (!error)
+        idle = tsl_idle_take_all(program); /* they lack it */
     tsl_lock_give(&program->lock);
+    tsl_idle_free(idle);
     if (!error)
         return CL_SUCCESS;
 no_variant:

@@ -330,6 +330,66 @@ static void a_launch_has_the_arguments_of_its_moment(void **state)
     clReleaseKernel(kernel);
 }
 
+static cl_program build_with(cl_program of, const char *options)
+{
+    static const char *const text = "kernel void a(global int *out, int x) { out[0] = x + N; }\n"
+                                    "kernel void b(global int *out) { out[0] = N; }";
+    cl_int error = CL_SUCCESS;
+
+    if (!of)
+        of = clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clBuildProgram(of, 0, NULL, options, NULL, NULL), CL_SUCCESS);
+    return of;
+}
+
+static int value_of(cl_kernel kernel, cl_mem out)
+{
+    const size_t one = 1;
+    int value = -1;
+
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof out, &out), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL), CL_SUCCESS);
+    return value;
+}
+
+/* What released kernels leave behind their handles serves the next ones. */
+static void a_kernel_for_each_launch_begins_anew(void **state)
+{
+    cl_program of = build_with(NULL, "-DN=1");
+    cl_mem out = make_buffer(context, CL_MEM_READ_WRITE, sizeof(int));
+    const size_t one = 1;
+    cl_kernel kernels[20];
+
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        cl_kernel a = clCreateKernel(of, "a", NULL), b = clCreateKernel(of, "b", NULL);
+
+        /* Arguments of the last one are none of this one's. */
+        assert_int_equal(clEnqueueNDRangeKernel(queue, a, 1, NULL, &one, NULL, 0, NULL, NULL), CL_INVALID_KERNEL_ARGS);
+        assert_int_equal(clSetKernelArg(a, 1, sizeof i, &i), CL_SUCCESS);
+        assert_int_equal(value_of(a, out), i + 1);
+        assert_int_equal(value_of(b, out), 1);
+        assert_int_equal(clReleaseKernel(a) || clReleaseKernel(b), CL_SUCCESS);
+        assert_int_equal(clReleaseKernel(a), CL_INVALID_KERNEL);
+    }
+    /* More at once than are kept, each with its own arguments. */
+    for (int i = 0; i < 20; i++) {
+        kernels[i] = clCreateKernel(of, "a", NULL);
+        assert_int_equal(clSetKernelArg(kernels[i], 1, sizeof i, &i), CL_SUCCESS);
+    }
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(value_of(kernels[i], out), i + 1);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(clReleaseKernel(kernels[i]), CL_SUCCESS);
+    /* None of them is left where the program is another. */
+    build_with(of, "-DN=7");
+    kernels[0] = clCreateKernel(of, "b", NULL);
+    assert_int_equal(value_of(kernels[0], out), 7);
+    assert_int_equal(clReleaseKernel(kernels[0]) || clReleaseProgram(of) || clReleaseMemObject(out), CL_SUCCESS);
+}
+
 static void a_clone_has_the_arguments_and_its_own_life(void **state)
 {
     cl_kernel kernel = make_kernel("set"), clone;
@@ -521,6 +581,7 @@ int main(void)
         cmocka_unit_test(all_kinds_of_arguments_arrive),
         cmocka_unit_test(bytes_arrive_wherever_they_are),
         cmocka_unit_test(a_launch_has_the_arguments_of_its_moment),
+        cmocka_unit_test(a_kernel_for_each_launch_begins_anew),
         cmocka_unit_test(a_clone_has_the_arguments_and_its_own_life),
         cmocka_unit_test(a_kernel_tells_what_it_is),
         cmocka_unit_test(arguments_tell_what_they_are),

@@ -156,6 +156,7 @@ static void variables_of_a_program_keep_it_on_one_member(void **state)
     assert_int_equal(kernel->eligible, 2);
     assert_true(kernel->parts[1].facts.opaque); /* waits for all before it, as nobody knows what it touches */
     tsl_object_release(&kernel->object);
+    assert_int_equal(build(program), CL_SUCCESS); /* kernels of before don't stand behind new ones */
     tsl_fake_kernel_traits("one", NULL);
     kernel = make_kernel(program, "one");
     assert_false(kernel->parts[1].facts.opaque); /* its compiler knows */
