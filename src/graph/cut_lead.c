@@ -14,8 +14,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LEAST_LEFT 8 /* times a window the launch is at least */
-#define MOST_TRIES 6 /* are made to find a border */
+#define LEAST_LEFT 8   /* times a window the launch is at least, but for large windows */
+#define MOST_TRIES 6   /* are made to find a border */
+#define SURE_NS    8e7 /* what is left takes by a large window, which may have the driver's first steps in it */
 
 /* While members are being opened: a window takes so long, or such a part of what is left. */
 #define PIECE_NS    1e7
@@ -50,12 +51,13 @@ static bool divide(struct tsl_cut *cut, unsigned member, uint64_t groups)
 /* Any border first, then round fractions, as borders.h has them. 0: there is none. */
 static uint64_t find_border(struct tsl_cut *cut, unsigned member, uint64_t least)
 {
-    uint64_t all = tsl_cut_groups(&cut->window, cut->dimension), pieces = all / least;
-    if (pieces < LEAST_LEFT)
+    uint64_t all = tsl_cut_groups(&cut->window, cut->dimension), pieces = all / least,
+             least_pieces = (uint64_t)(1 / tsl_placer_lead_most(cut->command->graph->placer));
+    if (pieces < least_pieces)
         return 0;
     if (divide(cut, member, least))
         return least;
-    for (unsigned i = 0; i < MOST_TRIES && pieces >= LEAST_LEFT; pieces--) {
+    for (unsigned i = 0; i < MOST_TRIES && pieces >= least_pieces; pieces--) {
         if (all % pieces)
             continue;
         if (divide(cut, member, all / pieces))
@@ -233,13 +235,20 @@ static bool is_seen_again(struct tsl_cut *cut)
     return make_next(cut, c->lead_groups, &(struct tsl_lead_on){cut->ask, c->lead_member});
 }
 
+/* So large that no second one like it tells what the first one had of the driver's first steps. */
+static bool is_large(const struct tsl_command *c)
+{
+    size_t local = c->share.window.local_size[c->lead_dimension];
+    return c->lead_groups * local * LEAST_LEFT > c->share.window.global_size[c->lead_dimension];
+}
+
 enum tsl_cut_lead_next tsl_cut_lead_next(struct tsl_cut *cut, struct tsl_candidate *candidates)
 {
     struct tsl_command *c = cut->command;
     double left_ns = tsl_placer_whole_ns(c->graph->placer, cut->ask);
     if (!tsl_cut_mark(cut, candidates))
         return TSL_CUT_LEAD_ENDS;
-    if (c->n_leads == 1 && left_ns < tsl_lead_long_ns)
+    if (c->n_leads == 1 && left_ns < (is_large(c) ? SURE_NS : tsl_lead_long_ns))
         return TSL_CUT_LEAD_WHOLE;
     if (c->n_leads == 1 && is_seen_again(cut))
         return TSL_CUT_LEAD_MADE;

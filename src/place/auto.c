@@ -247,7 +247,7 @@ void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placem
 {
     double ns = ended->ran_ns ? (double)ended->ran_ns : placement->run_ns;
 
-    tsl_lead_earn(placer, ns);
+    tsl_lead_earn(placer, ns, ended->ran_ns > 0);
     if (!placement->try)
         placer->purse_ns += TSL_TRY_PART * ns;
     else if (ended->ran_ns)

@@ -64,6 +64,7 @@ struct tsl_placer {
     uint64_t program;                      /* auto: what the model knows this process' program by */
     double purse_ns;                       /* auto: what tries may cost */
     double leads_ns;                       /* auto: what windows at the begin of launches have cost, of late */
+    double longest_ns;                     /* auto: the longest launch, or part of one, that was measured */
     unsigned n_units[TSL_MAX_MEMBERS];     /* compute units; 1: not known */
     uint64_t trying;                       /* auto: what a variant is known by whose try hasn't ended; 0: none */
     double regret_ns[TSL_MAX_MEMBERS];     /* auto: what was lost by leaving data where they are instead of moving them
@@ -140,8 +141,8 @@ void tsl_auto_book(struct tsl_placer *placer, const struct tsl_ask *ask, struct 
 /* A try has ended, or another launch: what was spent, what may be. */
 void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended);
 
-/* lead.c: launches took so long, of which windows may cost a part. */
-void tsl_lead_earn(struct tsl_placer *placer, double ns);
+/* lead.c: a launch took so long, of which windows may cost a part. */
+void tsl_lead_earn(struct tsl_placer *placer, double ns, bool measured);
 
 /* Part of what launches take that tries may cost. */
 #define TSL_TRY_PART 0.02

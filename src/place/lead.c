@@ -2,7 +2,9 @@
  * Windows by which launches of unknown kernels begin (graph/lead.h).
  *
  * How large? What a window takes says what the launch takes only where the window fills the member, and costs little
- * only where it is a small part of the launch. A launch that isn't many times what fills its member has none.
+ * only where it is a small part of the launch. A launch that isn't many times what fills its member has none. It may
+ * have one all the same where the program has had long launches: of one that takes 80 ms, is four times what fills its
+ * member, and is shared by two from then on, a window is a quarter, and the launch ends after 0.63 of its time.
  *
  * What may they cost? A window costs some time even of a launch that is short, or that runs whole for other reasons.
  * That is added up and forgotten by a part of what launches take. When it is too much there are none for a while.
@@ -13,10 +15,12 @@
 
 #define LEAST_PART  (1.0 / 256)
 #define MOST_PART   (1.0 / 8)
-#define UNIT_ITEMS  2048.0 /* fill a compute unit of a GPU ... */
-#define UNIT_GROUPS 2.0    /* ... of another member */
-#define MOST_NS     1e7    /* is what they may have cost */
-#define FORGET      0.01   /* of what launches take */
+#define LARGE_PART  (1.0 / 2) /* of a launch that may be long ... */
+#define LONG_NS     2e7       /* ... as another one was */
+#define UNIT_ITEMS  2048.0    /* fill a compute unit of a GPU ... */
+#define UNIT_GROUPS 2.0       /* ... of another member */
+#define MOST_NS     1e7       /* is what they may have cost */
+#define FORGET      0.01      /* of what launches take */
 
 uint64_t tsl_lead_items = 1u << 14;
 double tsl_lead_fill = 1;
@@ -30,7 +34,13 @@ double tsl_placer_lead(const struct tsl_placer *placer, const struct tsl_ask *as
 
     if (!placer->model || placer->split == TSL_SPLIT_OFF || tsl_split_always(placer->split))
         return 0;
-    return ask->size < tsl_lead_items || part > MOST_PART || placer->leads_ns > MOST_NS ? 0 : part;
+    bool large = part > tsl_placer_lead_most(placer);
+    return ask->size < tsl_lead_items || large || placer->leads_ns > MOST_NS ? 0 : part;
+}
+
+double tsl_placer_lead_most(const struct tsl_placer *placer)
+{
+    return placer->longest_ns >= LONG_NS ? LARGE_PART : MOST_PART;
 }
 
 void tsl_placer_led(struct tsl_placer *placer, double ns)
@@ -38,7 +48,8 @@ void tsl_placer_led(struct tsl_placer *placer, double ns)
     placer->leads_ns += ns;
 }
 
-void tsl_lead_earn(struct tsl_placer *placer, double ns)
+void tsl_lead_earn(struct tsl_placer *placer, double ns, bool measured)
 {
+    placer->longest_ns = measured ? fmax(placer->longest_ns, ns) : placer->longest_ns;
     placer->leads_ns = fmax(placer->leads_ns - FORGET * ns, 0);
 }

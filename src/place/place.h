@@ -211,6 +211,8 @@ void tsl_placer_repeat(struct tsl_placer *placer, const struct tsl_ask *ask, con
  * of the launch that says something, on that member; 0: it is too much of the launch, or such windows have cost enough.
  * n_groups: all the launch has. */
 double tsl_placer_lead(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t n_groups);
+/* The largest part of a launch that such a window may be. */
+double tsl_placer_lead_most(const struct tsl_placer *placer);
 /* Windows took ns, and the rest of their launch runs whole all the same. */
 void tsl_placer_led(struct tsl_placer *placer, double ns);
 /* Smaller launches have no such windows (work-items); how many times what fills a member they have at least. Constant

@@ -7,6 +7,7 @@
 #include "caught.h"
 #include "footprint_bed.h"
 #include "object/queue.h"
+#include "place/place.h"
 #include "test.h"
 #include "timed.h"
 #include "windows_ran.h"
@@ -121,6 +122,7 @@ static int end(void **state)
     tsl_object_release(&buffer->object);
     tsl_object_release(&counter->object);
     timed_end(&t);
+    tsl_lead_fill = 1;
     return 0;
 }
 
@@ -305,6 +307,54 @@ static void a_short_one_loses_a_window(void **state)
     timed_assert_bytes(t.queue, buffer, 0, ITEMS, 2);
 }
 
+/* A launch that is a few times what fills a member begins by no window, unless the program has had a long launch. */
+static void a_few_times_what_fills_a_member(bool after_a_long_one)
+{
+    begin(
+        &(struct tsl_fake_member){.name = "fake", .item_ns = 1000, .speed = after_a_long_one ? 2 : 1e4, .gates = true},
+        2, 0);
+    tsl_lead_fill = ITEMS / WINDOW / 4;
+    time_of(UPDATE);
+    assert_int_equal(n_ran, 1);
+    n_ran = 0;
+    uint64_t ns = time_of(OTHER);
+    assert_int_equal(n_ran, after_a_long_one ? 3 : 1);
+    if (after_a_long_one)
+        assert_true((double)ns < 0.64 * ITEMS * LONG_NS);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 2);
+}
+
+static void a_large_window_after_a_long_launch(void **state)
+{
+    (void)state;
+    a_few_times_what_fills_a_member(true);
+}
+
+static void none_after_a_short_launch(void **state)
+{
+    (void)state;
+    a_few_times_what_fills_a_member(false);
+}
+
+/* What is left is cut only if it surely takes longer than to begin on another member. */
+static void a_large_window_of_a_short_launch(void **state)
+{
+    struct tsl_buffer *small;
+
+    (void)state;
+    begin_long(2);
+    time_of(UPDATE);
+    n_ran = 0;
+    tsl_lead_fill = ITEMS / 16 / WINDOW / 4;
+    small = timed_buffer(&t, ITEMS / 16);
+    launch_in((struct tsl_enqueue){.queue = t.queue}, OTHER, ITEMS / 16, small); /* 65 ms, 49 of them are left */
+    timed_finish(&t);
+    assert_int_equal(n_ran, 2);
+    assert_int_equal(ran[0].member, ran[1].member);
+    timed_assert_bytes(t.queue, small, 0, ITEMS / 16, 1);
+    tsl_object_release(&small->object);
+}
+
 /* What may be cut by no rung on these members isn't divided. */
 static void what_may_not_be_cut_has_none(void **state)
 {
@@ -454,6 +504,9 @@ int main(void)
         cmocka_unit_test_teardown(its_member_is_busy, end),
         cmocka_unit_test_teardown(a_slow_one_is_left, end),
         cmocka_unit_test_teardown(a_short_one_loses_a_window, end),
+        cmocka_unit_test_teardown(a_large_window_after_a_long_launch, end),
+        cmocka_unit_test_teardown(none_after_a_short_launch, end),
+        cmocka_unit_test_teardown(a_large_window_of_a_short_launch, end),
         cmocka_unit_test_teardown(what_may_not_be_cut_has_none, end),
         cmocka_unit_test_teardown(an_in_order_queue_waits, end),
         cmocka_unit_test_teardown(an_event_waits, end),
