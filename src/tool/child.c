@@ -145,3 +145,20 @@ void tsl_child_say(const struct tsl_child_result *result, const struct tsl_child
         snprintf(text, size, "could not be started: %s", strerror(result->number));
     }
 }
+
+bool tsl_child_last_words(const char *path, char words[TSL_LAST_WORDS])
+{
+    char line[TSL_LAST_WORDS];
+    FILE *file = fopen(path, "re");
+
+    words[0] = '\0';
+    while (file && fgets(line, sizeof line, file))
+        if (line[strspn(line, " \t\r\n")])
+            memcpy(words, line, sizeof line);
+    if (file)
+        fclose(file);
+    words[strcspn(words, "\r\n")] = '\0';
+    if (words[0] && words[strlen(words) - 1] == '.')
+        words[strlen(words) - 1] = '\0';
+    return words[0] != '\0';
+}

@@ -5,6 +5,7 @@
 #ifndef TSL_TOOL_CHILD_H
 #define TSL_TOOL_CHILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,5 +34,10 @@ struct tsl_child_result tsl_child_run(const struct tsl_child *child);
 
 /* How it ended, for people: "crashed (Segmentation fault)". Empty if it ended well. */
 void tsl_child_say(const struct tsl_child_result *result, const struct tsl_child *child, char *text, size_t size);
+
+#define TSL_LAST_WORDS 256
+
+/* The last line that isn't empty of a file with its output, without its full stop; false, and "": there is none. */
+bool tsl_child_last_words(const char *path, char words[TSL_LAST_WORDS]);
 
 #endif

@@ -23,6 +23,12 @@ static void scratch_path(const struct tsl_comparison *c, const char *what, unsig
         snprintf(path, PATH_MAX, "%s/%s-%u-%d", c->ways.scratch, what, w, n);
 }
 
+/* Where what a run prints lies: of the first two of a way it is kept. */
+static void output_path(const struct tsl_comparison *c, unsigned w, unsigned round, char path[PATH_MAX])
+{
+    scratch_path(c, "out", w, round <= SECOND ? (int)round : SECOND + 1, path);
+}
+
 static void show_progress(const struct tsl_comparison *c, unsigned round, unsigned w)
 {
     if (!isatty(STDERR_FILENO))
@@ -36,19 +42,17 @@ static void show_progress(const struct tsl_comparison *c, unsigned round, unsign
     fflush(stderr);
 }
 
-static void say_failure(const struct tsl_way *way, const char *err)
+/* Many programs tell on standard output what went wrong. */
+static void say_failure(const struct tsl_comparison *c, unsigned w, unsigned round, const char *err)
 {
-    char line[256] = "", next[256];
-    FILE *file = fopen(err, "re");
+    const struct tsl_way *way = &c->ways.ways[w];
+    char words[TSL_LAST_WORDS], out[PATH_MAX];
 
-    while (file && fgets(next, sizeof next, file))
-        if (next[0] != '\n')
-            memcpy(line, next, sizeof line);
-    if (file)
-        fclose(file);
-    line[strcspn(line, "\n")] = '\0';
+    output_path(c, w, round, out);
+    if (!tsl_child_last_words(err, words))
+        tsl_child_last_words(out, words);
     fprintf(stderr, "%stesela compare: %s: the program %s%s%s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", way->name,
-            way->how, line[0] ? "; its last words: " : "", line);
+            way->how, words[0] ? "; its last words: " : "", words);
 }
 
 /* ---- What a trace tells ------------------------------------------------------------------------------------------ */
@@ -236,7 +240,7 @@ static struct tsl_child_result run_way(const struct tsl_comparison *c, unsigned 
     snprintf(trace, sizeof trace, "TESELA_TRACE=%s/trace-%%p.json", c->ways.scratch);
     if (round == WARM && way->kind != TSL_WAY_NATIVE)
         set[n++] = trace;
-    scratch_path(c, "out", w, round <= SECOND ? (int)round : SECOND + 1, out);
+    output_path(c, w, round, out);
     return tsl_child_run(&(struct tsl_child){
         .program = c->program, .set = set, .unset = unset, .out = out, .err = err, .limit_s = c->limit_s});
 }
@@ -267,7 +271,7 @@ static void run_once(struct tsl_comparison *c, unsigned w, unsigned round)
     tsl_child_say(&result, &(struct tsl_child){.limit_s = c->limit_s}, way->how, sizeof way->how);
     way->failed = way->how[0] != '\0';
     if (way->failed && !c->unstarted)
-        say_failure(way, err);
+        say_failure(c, w, round, err);
     if (round == WARM && way->kind != TSL_WAY_NATIVE)
         read_traces(c, way);
     if (round == WARM)
