@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { EXIT_NOTHING = 1 };
@@ -96,6 +97,13 @@ static int conclude(const char *kernel, const struct found *found)
 
 /* ---- A program --------------------------------------------------------------------------------------------------- */
 
+static bool is_folder(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 /* A word alone may have been meant as a timeline. */
 static void say_unstarted(const char *word, int error)
 {
@@ -105,7 +113,10 @@ static void say_unstarted(const char *word, int error)
         fprintf(stderr,
                 "tesela info: %s is no timeline of Tesela's (`tesela run --trace FILE -- PROGRAM' writes one), and "
                 "can't be run as a program: %s\n",
-                word, strerror(error == ENOENT ? ENOEXEC : error));
+                word,
+                strerror(is_folder(word)   ? EISDIR
+                         : error == ENOENT ? ENOEXEC
+                                           : error));
 }
 
 /* False, with a sentence, if the program could not be run. always: on the built-in CPU, for whose kernels all is known
