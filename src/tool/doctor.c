@@ -5,11 +5,13 @@
 #include "base/settings.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { EXIT_PROBLEMS = 1, EXIT_USAGE = 2, EXIT_NO_MEMORY = 3 };
@@ -37,6 +39,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         arguments->json = true;
         return 0;
     case KEY_ROOT:
+        if (access(arg, R_OK | X_OK) != 0)
+            argp_error(state, "--root=%s: the folder can't be read: %s", arg, strerror(errno));
         arguments->root = arg;
         return 0;
     default:
@@ -161,6 +165,7 @@ int tsl_tool_doctor(int argc, char **argv)
         return EXIT_NO_MEMORY;
     }
     read_settings();
+    tsl_check_settings(&findings);
     tsl_check_loader(&findings);
     tsl_check_devices(&findings);
     tsl_check_caches(&findings);

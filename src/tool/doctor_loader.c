@@ -1,6 +1,7 @@
 /* What loaders are told, and what Tesela finds through it. */
 #include "tool/findings.h"
 
+#include "base/own_file.h"
 #include "base/settings.h"
 #include "tool/ask_info.h"
 #include "tool/differ.h"
@@ -59,14 +60,24 @@ static void check_vendors_variable(struct tsl_findings *f, const char *name)
                             "%s names the file %s alone, so programs don't see Tesela", name, value);
 }
 
+/* The wheel lies where the loader of PyOpenCL's own wheel looks. */
+static bool is_wheel(void)
+{
+    char library[PATH_MAX];
+
+    return tsl_own_file(library) && strstr(library, "/pyopencl/.libs/");
+}
+
 static void check_installed(struct tsl_findings *f)
 {
+    bool wheel = is_wheel();
     char path[PATH_MAX];
 
     tsl_findings_path(f, TSL_VENDORS_DEFAULT "/tesela.icd", path);
     if (!variable("OCL_ICD_VENDORS") && access(path, R_OK) != 0)
-        tsl_finding_hint(f, "Use `tesela run -- PROGRAM', or install Tesela",
-                         "%s can't be read (%s), so programs see Tesela only by `tesela run'", path, strerror(errno));
+        tsl_finding_hint(f, wheel ? "Use `tesela run -- PROGRAM'" : "Use `tesela run -- PROGRAM', or install Tesela",
+                         "%s can't be read (%s), so programs%s see Tesela only by `tesela run'", path, strerror(errno),
+                         wheel ? " other than this Python's PyOpenCL" : "");
 }
 
 void tsl_check_loader(struct tsl_findings *f)
@@ -209,21 +220,16 @@ static bool crashes(const char *folder, const char *vendors, const char *icd, st
     return copied && !info;
 }
 
-/* The last line that isn't empty of what the process wrote that listed the members. */
-static void last_words(const char *folder, char words[256])
+/* PoCL ends a process in which it sees no memory, and it looks for that in /sys. */
+static const char *remedy_of_crash(const char *words)
 {
-    char path[PATH_MAX], line[256];
-    FILE *file;
-
-    words[0] = '\0';
-    snprintf(path, sizeof path, "%s/info-errors", folder);
-    file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file))
-        if (line[0] != '\n')
-            memcpy(words, line, sizeof line);
-    if (file)
-        fclose(file);
-    words[strcspn(words, "\n")] = '\0';
+    if (strstr(words, "Not enough memory to run on this device"))
+        return "PoCL needs /sys, which a chroot may lack: mount it, or leave PoCL out: TESELA_VENDORS names a folder "
+               "of "
+               ".icd files";
+    return "Remove the file, install its vendor's package again, or leave the vendor out: TESELA_VENDORS names a "
+           "folder "
+           "of .icd files";
 }
 
 /* Some library ended the process that listed the members, or never came back: which one? */
@@ -232,7 +238,7 @@ static void tell_crash(struct tsl_findings *f, const char *folder, struct tsl_ch
     const char *vendors = tsl_settings()->vendors;
     DIR *list = opendir(vendors);
     struct dirent *entry;
-    char how[160], words[256], found[NAME_MAX + 1] = "";
+    char how[160], words[TSL_LAST_WORDS], errors[PATH_MAX], found[NAME_MAX + 1] = "";
 
     while (list && !found[0] && (entry = readdir(list)))
         if (strstr(entry->d_name, ".icd") && crashes(folder, vendors, entry->d_name, &result))
@@ -240,13 +246,11 @@ static void tell_crash(struct tsl_findings *f, const char *folder, struct tsl_ch
     if (list)
         closedir(list);
     tsl_child_say(&result, &(struct tsl_child){.limit_s = TSL_INFO_LIMIT_S}, how, sizeof how);
-    last_words(folder, words);
+    snprintf(errors, sizeof errors, "%s/info-errors", folder);
+    tsl_child_last_words(errors, words);
     if (found[0])
-        tsl_finding_problem(f,
-                            "Remove the file, install its vendor's package again, or leave the vendor out: "
-                            "TESELA_VENDORS names a folder of .icd files",
-                            "the library of %s/%s %s when its devices are listed%s%s", vendors, found, how,
-                            words[0] ? "; its last words: " : "", words);
+        tsl_finding_problem(f, remedy_of_crash(words), "the library of %s/%s %s when its devices are listed%s%s",
+                            vendors, found, how, words[0] ? "; its last words: " : "", words);
     else
         tsl_finding_problem(f, "`tesela info' shows how far it comes", "listing the members %s", how);
 }

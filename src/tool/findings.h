@@ -21,6 +21,7 @@ void tsl_finding_hint(struct tsl_findings *findings, const char *remedy, const c
     __attribute__((format(printf, 3, 4)));
 
 /* The checks. Each takes no longer than some seconds. */
+void tsl_check_settings(struct tsl_findings *findings); /* variables that are no settings: names that are misspelt */
 void tsl_check_loader(struct tsl_findings *findings);   /* variables and files of loaders */
 void tsl_check_devices(struct tsl_findings *findings);  /* device files, permissions, containers */
 void tsl_check_caches(struct tsl_findings *findings);   /* folders that are to be written */
