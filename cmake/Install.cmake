@@ -38,6 +38,10 @@ function(tesela_install)
     install(FILES src/tool/completion.bash RENAME tesela DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
     install(FILES src/tool/completion.zsh RENAME _tesela
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/$<IF:$<BOOL:${TESELA_PACKAGE}>,vendor-completions,site-functions>)
+    # The manual pages point to them.
+    install(DIRECTORY docs/user/
+        DESTINATION $<IF:$<BOOL:${TESELA_PACKAGE}>,${CMAKE_INSTALL_DATADIR}/doc/tesela-opencl-icd,${CMAKE_INSTALL_DOCDIR}>
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
     file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/user/*.1)
     if(TESELA_PACKAGE)
         tesela_install_package_files("${man_pages}")
