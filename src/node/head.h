@@ -21,7 +21,7 @@ TAILQ_HEAD(head_items, head_item);
 
 struct head_node {
     unsigned index; /* its rank is one more */
-    bool lost, hello;
+    bool lost, hello, has_quit;
     struct tsl_remote_hello is;
     uint64_t heard_ns;
     struct head_items items;

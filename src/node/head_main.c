@@ -289,24 +289,46 @@ static bool all_live(void)
     return true;
 }
 
-static void end(void)
+static bool all_have_quit(void)
 {
-    bool live = all_live();
+    for (unsigned i = 0; i < head.n_nodes; i++)
+        if (!head.nodes[i].has_quit)
+            return false;
+    return true;
+}
 
-    close(head.listener);
-    clean();
-    /* A node that is lost would never come to the end. */
-    if (!live) {
-        MPI_Abort(MPI_COMM_WORLD, 0);
-        exit(0);
-    }
+static void say_quit(void)
+{
     for (unsigned i = 0; i < head.n_nodes; i++)
         mpi_io_say(&head.io, (int)i + 1, TSL_REMOTE_QUIT, 0);
-    while (!mpi_io_is_idle(&head.io)) {
-        mpi_io_step(&head.io);
-        head_hear(&head);
-        sched_yield();
-    }
+}
+
+/* A node that is lost would never come to the end. */
+static void step_to_end(void)
+{
+    unsigned us = mpi_io_rest(step());
+
+    if (us)
+        usleep(us);
+    look_for_silence();
+    look_for_parent();
+    if (all_live())
+        return;
+    MPI_Abort(MPI_COMM_WORLD, 0);
+    exit(0);
+}
+
+/* What nodes have still sent is received, also for programs that are gone: a node ends when its messages have left. */
+static void end(void)
+{
+    close(head.listener);
+    clean();
+    say_quit();
+    while (!all_have_quit() || !mpi_io_is_idle(&head.io))
+        step_to_end();
+    say_quit();
+    while (!mpi_io_is_idle(&head.io))
+        step_to_end();
     MPI_Finalize();
 }
 

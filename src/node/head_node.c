@@ -62,6 +62,7 @@ static void take_frame(struct head *head, struct head_node *node, uint8_t *data,
     }
     if (frame.kind == TSL_REMOTE_PAYLOAD)
         add_item(node, &frame, NULL);
+    node->has_quit |= frame.kind == TSL_REMOTE_QUIT;
     if (frame.kind == TSL_REMOTE_HELLO)
         take_hello(node, data + TSL_REMOTE_FRAME_SIZE, size - TSL_REMOTE_FRAME_SIZE);
     program = frame.kind == TSL_REMOTE_BYE ? head_find(head, frame.peer) : NULL;

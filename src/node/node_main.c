@@ -28,7 +28,8 @@ static struct {
     struct node_server *server;
     struct receivings receivings;
     uint64_t beat_ns;
-    bool quits;
+    unsigned n_quits;
+    bool has_quit;
 } node;
 
 #define BEAT_NS 1000000000u
@@ -183,7 +184,7 @@ static bool take_frame(void)
     else if (frame.kind == TSL_REMOTE_BYE)
         node_server_bye(node.server, frame.peer);
     else if (frame.kind == TSL_REMOTE_QUIT)
-        node.quits = true;
+        node.n_quits++;
     return true;
 }
 
@@ -207,12 +208,23 @@ static bool step(void)
     return beat() || did;
 }
 
+/* What is on its way is received until all have sent all: data of a program that was killed, and of its questions to
+ * other nodes, stop nobody's end. */
+static void look_for_end(void)
+{
+    if (node.n_quits == 0 || node.has_quit || !mpi_io_is_idle(&node.io))
+        return;
+    mpi_io_say(&node.io, HEAD, TSL_REMOTE_QUIT, 0);
+    node.has_quit = true;
+}
+
 static void serve(void)
 {
-    while (!node.quits) {
+    while (node.n_quits < 2) {
         bool did = step();
         unsigned rest = mpi_io_rest(did);
 
+        look_for_end();
         if (mpi_io_is_orphan())
             _exit(1);
         if (rest)

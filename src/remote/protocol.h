@@ -60,7 +60,7 @@ enum tsl_remote_frame_kind {
     TSL_REMOTE_SLOT = 4,     /* socket: what was in that slot of the receiver's was taken */
     TSL_REMOTE_LOST = 5,     /* head to program, and to nodes: node `peer` is gone; size bytes of text tell why */
     TSL_REMOTE_BYE = 6,      /* head to node: that program is gone, with all that it made */
-    TSL_REMOTE_QUIT = 7,     /* head to node: the job ends */
+    TSL_REMOTE_QUIT = 7,     /* head to node: the job ends; node to head: it has sent all; head to node: so have all */
     TSL_REMOTE_BEAT = 8,     /* node to head: it lives */
     TSL_REMOTE_PEER = 9,     /* node to node: size bytes, a READ or its reply, and data behind that */
     TSL_REMOTE_LAST_FRAME = TSL_REMOTE_PEER,
