@@ -208,6 +208,7 @@ static bool make_shares(struct tsl_cut *cut, const struct tsl_candidate *candida
     c->spread = cut->spread;
     c->changes_by_turns = cut->changes_by_turns;
     c->rung = cut->rung;
+    c->cut_dimension = (uint8_t)cut->dimension;
     c->joints = cut->joints;
     cut->joints = NULL;
     c->n_more = cut->n - 1;

@@ -212,20 +212,21 @@ static void learn(struct tsl_command *c, struct tsl_work_memo *memo, const struc
 
 void tsl_cut_work_learn(struct tsl_command *c)
 {
-    const unsigned dimension = c->kernel->cut.dimension;
     struct tsl_work_memo *memo = &c->kernel->cut.works[0];
     struct looked_at of = {.n = c->n_inside ? c->n_inside : c->n_more + 1};
     struct tsl_window all = c->share.window;
 
+    if (c->rung != TSL_RUNG_EXACT)
+        return;
     all.whole = true;
     tsl_cut_work_turn(c, tsl_window_items(&all));
-    if (memo->even_for || dimension > 2) { /* Since then one came that can't be cut. */
-        memo->even_for -= memo->even_for > 0;
+    if (memo->even_for) {
+        memo->even_for--;
         return;
     }
-    if (dimension != memo->dimension) {
+    if (c->cut_dimension != memo->dimension) {
         memo->work.uneven = false;
-        memo->dimension = dimension;
+        memo->dimension = c->cut_dimension;
     }
     if (!find_speeds(c, &of))
         return;

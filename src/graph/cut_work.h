@@ -27,7 +27,8 @@ double tsl_cut_work_gain(const struct tsl_work_memo *memo, unsigned n_members, c
 /* To have the borders there moves cost so much, in a launch whose longest share takes run_ns. Time after time more than
  * they gain: the work counts as even for a while. */
 void tsl_cut_work_moved(struct tsl_command *command, double gain, double run_ns, double peer_ns);
-/* All shares of the command have ended, without anything unusual, and how long they ran is known. */
+/* All shares of the command have ended, without anything unusual, and how long they ran is known. Nothing is learned of
+ * launches that aren't cut by the rung `exact`. */
 void tsl_cut_work_learn(struct tsl_command *command);
 
 #endif

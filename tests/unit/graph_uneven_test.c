@@ -55,14 +55,20 @@ static int end(void **state)
     return 0;
 }
 
-static double launch_of_ns(size_t width, size_t height)
+static void enqueue(size_t width, size_t height)
 {
     struct tsl_window window = {
         .work_dim = height > 1 ? 2 : 1, .global_size = {width, height, 1}, .local_size = {GROUP, 1, 1}, .whole = true};
     struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL};
-    uint64_t before = tsl_clock_ns();
 
     assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
+}
+
+static double launch_of_ns(size_t width, size_t height)
+{
+    uint64_t before = tsl_clock_ns();
+
+    enqueue(width, height);
     return (double)(timed_finish(&t) - before);
 }
 
@@ -129,12 +135,31 @@ static void test_sizes_in_turns(void **state)
     }
 }
 
+/* The same, where the next launch is planned before the last one ends: which shares it had isn't what the last one had.
+ */
+static void test_sizes_at_once(void **state)
+{
+    const double ideal_ns = (double)ITEMS * 100 / 2;
+
+    (void)state;
+    comes_near(2, 100, 4);
+    for (unsigned i = 0; i < 4; i++)
+        launch_of_ns(PITCH, ITEMS / PITCH / 2);
+    for (unsigned i = 0; i < 4; i++) {
+        enqueue(ITEMS, 1);
+        enqueue(PITCH, ITEMS / PITCH / 2);
+        timed_finish(&t);
+        assert_true(launch_ns() < 1.12 * ideal_ns);
+        assert_true(launch_of_ns(PITCH, ITEMS / PITCH / 2) < 1.12 * ideal_ns / 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_long_launches, end),  cmocka_unit_test_teardown(test_four, end),
         cmocka_unit_test_teardown(test_short_launches, end), cmocka_unit_test_teardown(test_new_object, end),
-        cmocka_unit_test_teardown(test_sizes_in_turns, end),
+        cmocka_unit_test_teardown(test_sizes_in_turns, end), cmocka_unit_test_teardown(test_sizes_at_once, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
