@@ -17,7 +17,8 @@
 #define TOO_DEAR    4   /* launches, one after another, whose moves cost more than their borders gain */
 #define EVEN_FOR    256 /* launches */
 
-/* The first memo becomes one of so many work-items, of which the kernel object knows nothing; the oldest goes. */
+/* The first memo becomes one of so many work-items, of which the kernel object knows nothing; the oldest goes. Launches
+ * of which each has another size learn together, so what the last size had goes on. */
 static void begin_size(struct tsl_command *c, uint64_t n_items)
 {
     struct tsl_work_memo *works = c->kernel->cut.works;
@@ -25,8 +26,8 @@ static void begin_size(struct tsl_command *c, uint64_t n_items)
     if (works[0].n_items)
         memmove(works + 1, works, (TSL_WORK_SIZES - 1) * sizeof(*works));
     works[0].n_items = n_items;
-    works[0].n_uneven = works[0].n_dear = works[0].even_for = 0;
-    tsl_placer_density(c->graph->placer, c->kernel->place_key, n_items, &works[0].dimension, &works[0].work);
+    if (tsl_placer_density(c->graph->placer, c->kernel->place_key, n_items, &works[0].dimension, &works[0].work))
+        works[0].even_for = 0;
 }
 
 void tsl_cut_work_turn(struct tsl_command *c, uint64_t n_items)

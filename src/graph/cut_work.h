@@ -15,8 +15,8 @@ struct tsl_command;
 struct tsl_work_memo;
 
 /* The kernel's launches have so many work-items now. A size that is new to the kernel object begins with what was
- * learned of it before, by other objects and in earlier runs, else with what the last size had: shapes of work are
- * often the same. The last few sizes are kept. */
+ * learned of it before, by other objects and in earlier runs, else with what the last size had, also of what isn't sure
+ * yet: shapes of work are often the same. The last few sizes are kept. */
 void tsl_cut_work_turn(struct tsl_command *command, uint64_t n_items);
 /* Parts of the work, one behind another, become parts of the launch's groups. */
 void tsl_cut_work_place(const struct tsl_work_memo *memo, unsigned n, double *part);

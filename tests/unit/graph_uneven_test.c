@@ -154,12 +154,32 @@ static void test_sizes_at_once(void **state)
     }
 }
 
+/* As in eliminations, where each launch is smaller than the last one: short ones tell it together, whatever their
+ * sizes.
+ */
+static void test_ever_other_sizes(void **state)
+{
+    const size_t step = 64 * GROUP;
+    size_t items = ITEMS;
+    double ns = 0;
+
+    (void)state;
+    begin(2, 1);
+    for (unsigned i = 0; i < 100; i++) {
+        items -= step;
+        ns = launch_of_ns(items, 1);
+    }
+    print_message("%.3f of the ideal time\n", ns / ((double)items / 2));
+    assert_true(ns < 1.12 * (double)items / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_long_launches, end),  cmocka_unit_test_teardown(test_four, end),
-        cmocka_unit_test_teardown(test_short_launches, end), cmocka_unit_test_teardown(test_new_object, end),
-        cmocka_unit_test_teardown(test_sizes_in_turns, end), cmocka_unit_test_teardown(test_sizes_at_once, end),
+        cmocka_unit_test_teardown(test_long_launches, end),    cmocka_unit_test_teardown(test_four, end),
+        cmocka_unit_test_teardown(test_short_launches, end),   cmocka_unit_test_teardown(test_new_object, end),
+        cmocka_unit_test_teardown(test_sizes_in_turns, end),   cmocka_unit_test_teardown(test_sizes_at_once, end),
+        cmocka_unit_test_teardown(test_ever_other_sizes, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
