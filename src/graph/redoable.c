@@ -5,15 +5,16 @@
 #include "graph/state.h"
 #include "program/program.h"
 
-/* A window by which a launch begins, and what is left of such a launch, are as a single share is. */
-static bool is_cut_exactly(const struct tsl_command *c)
+/* No two of its shares write the same. A window by which a launch begins, and what is left of such a launch, have one
+ * share where they aren't cut. */
+static bool has_shares_apart(const struct tsl_command *c)
 {
     return c->n_more ? c->rung == TSL_RUNG_EXACT : c->is_lead || c->n_leads;
 }
 
 void tsl_redoable_begin(struct tsl_command *c)
 {
-    if (!is_cut_exactly(c) || c->out_of_core || c->joints || c->graph->n_ports < 2)
+    if (!has_shares_apart(c) || c->out_of_core || c->joints || c->graph->n_ports < 2)
         return;
     c->may_redo = true;
     LIST_INSERT_HEAD(&c->graph->redoable, c, redo);
