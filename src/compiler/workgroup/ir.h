@@ -58,6 +58,7 @@ struct kc_wg {
     LLVMValueRef function; /* the copy that the steps work on; deleted at the end */
     bool parts_serial;     /* instructions without a vector form have regions of their own (serial.h) */
     bool turned;           /* dimensions 0 and 1 have changed places (direction.h) */
+    bool large;            /* its vectors would be too much code (profit.h) */
     struct kc_flow flow;
     LLVMBasicBlockRef *serial_loops; /* headers of loops that lanes run one after the other (serial.h) */
     unsigned n_serial_loops;

@@ -154,7 +154,8 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc
     bool done;
 
     kc_uniform_create(&strip, wg, KC_STRIP);
-    if (e.lanes > 1 && (kc_is_scalar(wg, &strip) || !kc_part_serial_loops(wg, &strip)))
+    if (e.lanes > 1 && (kc_is_scalar(wg, &strip) || (wg->large = kc_is_large(wg, &strip, e.lanes)) ||
+                        !kc_part_serial_loops(wg, &strip)))
         e.lanes = 1;
     if (e.lanes > 1)
         e.lanes = kc_lanes_of_rows(wg, &strip, e.lanes);
@@ -282,11 +283,11 @@ bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, c
     if (!done)
         return false;
     recommend_tile(direction, output);
-    if (direction.turns)
+    if (direction.turns && !wg.large)
         kc_note(&wg, NULL, "runs along dimension 1 where groups have room for it");
     else if (direction.again)
         kc_note(&wg, NULL, "rows of work-items load the same again: groups have several rows");
-    if (!direction.turns || (only[0] && only[1] < kc_lanes(input->machine)))
+    if (!direction.turns || wg.large || (only[0] && only[1] < kc_lanes(input->machine)))
         return true;
     if (!build_turned(input, &turned, why))
         return false;
@@ -333,8 +334,10 @@ static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FIL
     kc_wg_halve_loads(module);
     kc_wg_guard_splats(module);
     kc_wg_part_full_masks(module);
+    kc_wg_spare_large(module);
     if (!is_sound(module, why) || !kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why))
         return false;
+    kc_wg_spare_no_more(module);
     kc_wg_load_vectors(module, gathers_slowly(machine));
     kc_wg_sign_indices(module);
     kc_wg_shuffle_halves(module);
@@ -361,5 +364,6 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
                     : kc_wg_run_passes(module, machine, KC_PASSES_FINISH_PLAIN, why);
     if (done)
         kc_wg_stop_dead_ends(module);
+    kc_wg_bound_emission(module);
     return done;
 }

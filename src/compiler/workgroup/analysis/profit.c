@@ -344,6 +344,42 @@ bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip)
     return true;
 }
 
+/* ---- Size -------------------------------------------------------------------------------------------------------- */
+
+/* Machines gather elements of 32 bits and more. Smaller ones come lane by lane: a test, a branch, the access, and what
+ * puts the lane's value in its place. */
+#define LEAST_GATHERED 4u
+#define STEPS_OF_LANE  5u
+
+/* Of code longer than this the vectors' values, which live across thousands of blocks, cost register allocation hours.
+ */
+#define MOST_OF_VECTORS 40000u
+
+static bool is_by_lane(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef i)
+{
+    LLVMValueRef load = LLVMIsALoadInst(i), store = LLVMIsAStoreInst(i);
+    LLVMTypeRef type;
+
+    if (!load && !store)
+        return false;
+    type = LLVMTypeOf(load ? i : LLVMGetOperand(i, 0));
+    return LLVMABISizeOfType(wg->layout, type) < LEAST_GATHERED && kc_varies(strip, LLVMGetOperand(i, load ? 0 : 1)) &&
+           !kc_is_consecutive(wg, strip, i);
+}
+
+bool kc_is_large(const struct kc_wg *wg, const struct kc_uniform *strip, unsigned lanes)
+{
+    uint64_t n = 0;
+
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block))
+            n += is_by_lane(wg, strip, i) ? STEPS_OF_LANE * lanes : 1;
+    if (n <= MOST_OF_VECTORS)
+        return false;
+    kc_note(wg, NULL, "runs item by item, as its vectors would be too much code");
+    return true;
+}
+
 bool kc_part_serial_loops(struct kc_wg *wg, const struct kc_uniform *strip)
 {
     LLVMBasicBlockRef *blocks = kc_alloc(wg->flow.n_loops, sizeof(LLVMBasicBlockRef));

@@ -12,6 +12,9 @@
 
 /* strip: of the level KC_STRIP. */
 bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip);
+/* Would vectors of so many lanes be so much code that its build takes too long? Accesses of bytes and shorts all over
+ * memory count for each lane. */
+bool kc_is_large(const struct kc_wg *wg, const struct kc_uniform *strip, unsigned lanes);
 /* Loops in which vectors don't pay are run lane by lane (serial.h). False: there is nothing else, so that all of the
  * kernel had better run item by item. True if wg->flow, and so everything that was found out, may have changed. */
 bool kc_part_serial_loops(struct kc_wg *wg, const struct kc_uniform *strip);

@@ -19,6 +19,12 @@ extern const char KC_PASSES_SINK[];
 
 bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
 
+/* Functions that are too large for the SLP vectoriser are kept from it until "no more": before and after
+ * KC_PASSES_FINISH. Then code generation is told what not to try in a module with large functions or blocks. */
+void kc_wg_spare_large(LLVMModuleRef module);
+void kc_wg_spare_no_more(LLVMModuleRef module);
+void kc_wg_bound_emission(LLVMModuleRef module);
+
 /* Atomics through generic pointers that are seen to be to local memory become atomics of local memory: in SPIR-V
  * modules all are generic. Before local memory becomes one block of the thread's, as its accesses can't be told apart
  * afterwards. */

@@ -1,0 +1,89 @@
+/*
+ * Bounds for the passes of LLVM's whose time grows faster than the code. Sizes are those of LLVM's IR.
+ */
+#include "compiler/support/llvm.h"
+#include "compiler/workgroup/cleanup/passes.h"
+#include "compiler/workgroup/ir.h"
+
+#include <llvm-c/Support.h>
+
+/* Longer functions stay as they are in the SLP vectoriser, which takes half of all time there. */
+#define MOST_OF_SLP 16000u
+
+/* From here on moving chains of logic to mask registers takes longer than all else together (LLVM 14 to 19: twice the
+ * code, five times as long), and splitting values' lifetimes at edges of blocks half of the allocation of registers. */
+#define MOST_OF_DOMAINS 8000u
+#define MOST_OF_REGIONS 8000u
+
+/* Longer blocks stay in the order of the selected instructions: both schedulers look at all pairs of accesses. */
+#define MOST_OF_SCHEDULES 16000u
+
+/* The largest function, and the largest block of all. */
+struct sizes {
+    unsigned function, block;
+};
+
+static struct sizes sizes_of(LLVMValueRef function)
+{
+    struct sizes sizes = {0, 0};
+
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        unsigned n = 0;
+
+        for (KC_EACH_INSTRUCTION(i, b))
+            n++;
+        sizes.function += n;
+        if (sizes.block < n)
+            sizes.block = n;
+    }
+    return sizes;
+}
+
+/* The SLP vectoriser asks for nothing but this attribute. */
+static const char keeps_scalars[] = "noimplicitfloat";
+
+void kc_wg_spare_large(LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (sizes_of(f).function > MOST_OF_SLP)
+            kc_add_attribute(f, keeps_scalars);
+}
+
+void kc_wg_spare_no_more(LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        kc_remove_attribute(f, keeps_scalars);
+}
+
+static void set_option(const char *option)
+{
+    const char *const options[] = {"tesela-kc", option};
+
+    LLVMParseCommandLineOptions(2, options, NULL);
+}
+
+void kc_wg_bound_emission(LLVMModuleRef module)
+{
+    struct sizes most = {0, 0};
+    static bool done; /* LLVM takes an option once, for the whole process, which serves one build */
+
+    if (done)
+        return;
+    done = true;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        struct sizes sizes = sizes_of(f);
+
+        most.function = sizes.function > most.function ? sizes.function : most.function;
+        most.block = sizes.block > most.block ? sizes.block : most.block;
+    }
+#ifdef __x86_64__
+    if (most.function > MOST_OF_DOMAINS)
+        set_option("-disable-x86-domain-reassignment");
+#endif
+    if (most.function > MOST_OF_REGIONS)
+        set_option("-grow-region-complexity-budget=500");
+    if (most.block > MOST_OF_SCHEDULES) {
+        set_option("-enable-misched=false");
+        set_option("-post-RA-scheduler=false");
+    }
+}
