@@ -324,6 +324,19 @@ static bool is_sound(LLVMModuleRef module, char **why)
     return sound;
 }
 
+static bool run_last_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, char **why)
+{
+    bool done;
+
+    kc_wg_find_large(module);
+    kc_wg_spare(module, KC_SPARE_OTHERS);
+    done = kc_wg_run_passes(module, machine, KC_PASSES_FINISH_LARGE, why);
+    kc_wg_spare(module, KC_SPARE_LARGE);
+    done = done && kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why);
+    kc_wg_spare(module, KC_SPARE_NONE);
+    return done;
+}
+
 static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *notes, char **why)
 {
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
@@ -334,10 +347,8 @@ static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FIL
     kc_wg_halve_loads(module);
     kc_wg_guard_splats(module);
     kc_wg_part_full_masks(module);
-    kc_wg_spare_large(module);
-    if (!is_sound(module, why) || !kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why))
+    if (!is_sound(module, why) || !run_last_passes(module, machine, why))
         return false;
-    kc_wg_spare_no_more(module);
     kc_wg_load_vectors(module, gathers_slowly(machine));
     kc_wg_sign_indices(module);
     kc_wg_shuffle_halves(module);

@@ -6,9 +6,11 @@
 #include "compiler/workgroup/ir.h"
 
 #include <llvm-c/Support.h>
+#include <string.h>
 
-/* Longer functions stay as they are in the SLP vectoriser, which takes half of all time there. */
-#define MOST_OF_SLP 16000u
+/* Longer functions have each of the passes after the vectoriser once, and some not at all: the SLP vectoriser takes
+ * half of all time there. */
+#define MOST_OF_FINISH 16000u
 
 /* From here on moving chains of logic to mask registers takes longer than all else together (LLVM 14 to 19: twice the
  * code, five times as long), and splitting values' lifetimes at edges of blocks half of the allocation of registers. */
@@ -39,20 +41,53 @@ static struct sizes sizes_of(LLVMValueRef function)
     return sizes;
 }
 
-/* The SLP vectoriser asks for nothing but this attribute. */
-static const char keeps_scalars[] = "noimplicitfloat";
+/* LLVM's passes leave functions with the first attribute alone, which has to come with the second. The others tell that
+ * the second is ours, and that the function was large at first. */
+static const char spared[] = "optnone", companion[] = "noinline", ours[] = "tsl-spared", large[] = "tsl-large";
 
-void kc_wg_spare_large(LLVMModuleRef module)
+static bool has(LLVMValueRef function, const char *text)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        if (sizes_of(f).function > MOST_OF_SLP)
-            kc_add_attribute(f, keeps_scalars);
+    return LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, text, (unsigned)strlen(text)) != NULL;
 }
 
-void kc_wg_spare_no_more(LLVMModuleRef module)
+static void drop(LLVMValueRef function, const char *text)
+{
+    LLVMRemoveStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, text, (unsigned)strlen(text));
+}
+
+static void spare(LLVMValueRef function)
+{
+    if (!LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kc_attribute_kind(companion))) {
+        kc_add_attribute(function, companion);
+        LLVMAddTargetDependentFunctionAttr(function, ours, "");
+    }
+    kc_add_attribute(function, spared);
+}
+
+static void spare_no_more(LLVMValueRef function)
+{
+    kc_remove_attribute(function, spared);
+    if (has(function, ours))
+        kc_remove_attribute(function, companion);
+    drop(function, ours);
+}
+
+void kc_wg_find_large(LLVMModuleRef module)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        kc_remove_attribute(f, keeps_scalars);
+        if (sizes_of(f).function > MOST_OF_FINISH)
+            LLVMAddTargetDependentFunctionAttr(f, large, "");
+}
+
+void kc_wg_spare(LLVMModuleRef module, enum kc_spare which)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        spare_no_more(f);
+        if (which == KC_SPARE_NONE)
+            drop(f, large);
+        else if (!LLVMIsDeclaration(f) && has(f, large) == (which == KC_SPARE_LARGE))
+            spare(f);
+    }
 }
 
 static void set_option(const char *option)

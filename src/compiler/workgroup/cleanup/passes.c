@@ -43,6 +43,13 @@ const char KC_PASSES_FINISH[] =
     "instcombine<no-verify-fixpoint>,loop-vectorize,loop-load-elim,simplifycfg,slp-vectorizer,vector-combine,"
     "instcombine<no-verify-fixpoint>,loop-unroll,sroa,instcombine<no-verify-fixpoint>,loop-mssa(licm),"
     "alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,simplifycfg),globaldce";
+/* For functions so large that these take longer than they gain: each of the passes once, no loop is copied, and no
+ * scalars become vectors. */
+const char KC_PASSES_FINISH_LARGE[] =
+    "function(infer-address-spaces,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(loop-rotate,licm),"
+    "simplifycfg,loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa,early-cse<memssa>,gvn,"
+    "instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),adce,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,simplifycfg)";
 const char KC_PASSES_FINISH_PLAIN[] = "function(sroa,simplifycfg)";
 const char KC_PASSES_SINK[] = "function(sink)";
 

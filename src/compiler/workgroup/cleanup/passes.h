@@ -13,16 +13,19 @@
  * program's own vectors, or with no optimisation at all. */
 extern const char KC_PASSES_SHAPE[], KC_PASSES_SHAPE_OWN[], KC_PASSES_SHAPE_PLAIN[];
 /* For work-group functions: variables into registers, loops over lanes into vector code, then the rest of O3. */
-extern const char KC_PASSES_VECTORISE[], KC_PASSES_FINISH[], KC_PASSES_FINISH_PLAIN[];
+extern const char KC_PASSES_VECTORISE[], KC_PASSES_FINISH[], KC_PASSES_FINISH_LARGE[], KC_PASSES_FINISH_PLAIN[];
 /* After kc_wg_part_masked_stores(): what only a store needs is skipped if no lane stores. */
 extern const char KC_PASSES_SINK[];
 
 bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
 
-/* Functions that are too large for the SLP vectoriser are kept from it until "no more": before and after
- * KC_PASSES_FINISH. Then code generation is told what not to try in a module with large functions or blocks. */
-void kc_wg_spare_large(LLVMModuleRef module);
-void kc_wg_spare_no_more(LLVMModuleRef module);
+/* Finds functions that are too large for KC_PASSES_FINISH. Then those of one kind, large ones or the others, are kept
+ * from all passes until the next call; KC_SPARE_NONE: from none, and it is forgotten which are large. */
+enum kc_spare { KC_SPARE_NONE, KC_SPARE_LARGE, KC_SPARE_OTHERS };
+void kc_wg_find_large(LLVMModuleRef module);
+void kc_wg_spare(LLVMModuleRef module, enum kc_spare which);
+
+/* Tells code generation what not to try in a module with large functions or blocks. */
 void kc_wg_bound_emission(LLVMModuleRef module);
 
 /* Atomics through generic pointers that are seen to be to local memory become atomics of local memory: in SPIR-V
