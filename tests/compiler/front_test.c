@@ -162,6 +162,33 @@ static void macros_say_what_is_there(void **state)
     assert_true(holds("A == 3 && B == 1", "-D A=3 -D B"));
 }
 
+static cl_int kernel_of(const char *statement)
+{
+    char source[256];
+
+    snprintf(source, sizeof(source), "kernel void f(global float *x, global half *h) { %s; }", statement);
+    return kc_result(source, "");
+}
+
+/* Clang has no declarations of these; a program's own come first. */
+static void aligned_halves_may_be_one(void **state)
+{
+    static const char own[] = "float vloada_half(size_t i, global const short *p) { return p[i]; }\n"
+                              "kernel void f(global float *x, global const short *h) { x[0] = vloada_half(0, h); }\n";
+    static const char *const uses[] = {"x[0] = vloada_half(0, h)",     "vstorea_half(x[0], 0, h)",
+                                       "vstorea_half_rte(x[0], 0, h)", "vstorea_half_rtz(x[0], 0, h)",
+                                       "vstorea_half_rtp(x[0], 0, h)", "vstorea_half_rtn(x[0], 0, h)"};
+    static const char *const others[] = {"x[0] = vloada_halfs(0, h)", "vstorea_half_rtx(x[0], 0, h)",
+                                         "vstorea_half(h, 0, h)"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+        assert_int_equal(kernel_of(uses[i]), CL_SUCCESS);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_int_equal(kernel_of(others[i]), CL_BUILD_PROGRAM_FAILURE);
+    assert_int_equal(kc_result(own, ""), CL_SUCCESS);
+}
+
 /* ---- Headers ----------------------------------------------------------------------------------------------------- */
 
 /* A folder of its own, in `folder`, with this one file, whose path goes to `path`; and the option for it. */
@@ -585,6 +612,7 @@ int main(void)
         cmocka_unit_test(all_options_of_the_specification_are_taken),
         cmocka_unit_test(unknown_options_are_refused_by_name),
         cmocka_unit_test(macros_say_what_is_there),
+        cmocka_unit_test(aligned_halves_may_be_one),
         cmocka_unit_test(headers_are_found_in_folders),
         cmocka_unit_test(the_languages_own_header_is_ours),
         cmocka_unit_test(embedded_headers_come_first),

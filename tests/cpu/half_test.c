@@ -32,6 +32,7 @@ static const struct form {
     {"plain", "vstore_half%s(in[i], i, (global half *)out);", 1, 1},
     {"in_private", "ushort b; vstore_half%s(in[i], 0, (private half *)&b); out[i] = b;", 1, 1},
     {"in_local", "local ushort b[4096]; vstore_half%s(in[i], l, (local half *)b); out[i] = b[l];", 1, 1},
+    {"aligned_one", "vstorea_half%s(in[i], i, (global half *)out);", 1, 1},
     {"two", "vstore_half2%s(vload2(i, in), i, (global half *)out);", 2, 2},
     {"three", "vstore_half3%s(vload3(i, in), i, (global half *)out);", 3, 3},
     {"aligned", "vstorea_half3%s(vload3(i, in), i, (global half *)out);", 3, 4},
@@ -183,6 +184,7 @@ static void doubles_are_stored(void **state)
 /* How a work-item loads width values, and puts them one behind the other. */
 static const struct form loads[] = {
     {"load", "out[i] = vload_half(i, (global const half *)in);", 1, 1},
+    {"load_aligned_one", "out[i] = vloada_half(i, (global const half *)in);", 1, 1},
     {"load_private", "ushort b = in[i]; out[i] = vload_half(0, (private half *)&b);", 1, 1},
     {"load_local", "local ushort b[4096]; b[l] = in[i]; out[i] = vload_half(l, (local half *)b);", 1, 1},
     {"load_constant", "out[i] = vload_half(i, (constant half *)fixed);", 1, 1},

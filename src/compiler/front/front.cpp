@@ -4,6 +4,7 @@
  */
 #include "compiler/front/front.h"
 
+#include "compiler/front/missing.hpp"
 #include "compiler/front/same.hpp"
 #include "compiler/front/windows.hpp"
 
@@ -235,6 +236,7 @@ class Run
         compiler.getFrontendOpts().Inputs = {
             clang::FrontendInputFile(source, clang::InputKind(clang::Language::OpenCL))};
         compiler.addDependencyCollector(files);
+        kc::add_missing_functions(compiler);
         return compiler.ExecuteAction(action) && !compiler.getDiagnostics().hasErrorOccurred();
     }
     void tell(kc_front_output *output)
