@@ -5,6 +5,7 @@
  *
  * For the second this program is the compiler too (--serve 3): it answers each request with a reply that was damaged.
  */
+#include "footprint_kernels.h"
 #include "kc_env.h"
 
 #include "base/bytes.h"
@@ -150,14 +151,18 @@ static void say_hello(void)
     put(&writer);
 }
 
-/* A reply with everything in it. */
+/* A reply with everything in it: the kernel is a tiled matrix product, and has its footprint. */
 static void encode_reply(struct tsl_writer *writer, uint64_t request)
 {
-    struct tsl_arg_fact args[2] = {
-        {.name = (char *)"a", .type_name = (char *)"float*", .kind = TSL_FACT_GLOBAL},
+    static struct bed bed;
+    struct tsl_arg_fact args[4] = {
+        {.name = (char *)"a", .type_name = (char *)"float*", .kind = TSL_FACT_GLOBAL, .may = TSL_MAY_READ},
+        {.name = (char *)"b", .type_name = (char *)"float*", .kind = TSL_FACT_GLOBAL, .may = TSL_MAY_READ},
+        {.name = (char *)"c", .type_name = (char *)"float*", .kind = TSL_FACT_GLOBAL, .may = TSL_MAY_WRITE},
         {.name = (char *)"n", .type_name = (char *)"int", .kind = TSL_FACT_VALUE, .size = 4}};
     struct tsl_wire_kernel kernel = {
-        .facts = {.name = (char *)"f", .attributes = (char *)"", .n_args = 2, .args = args}};
+        .facts = {
+            .name = (char *)"f", .attributes = (char *)"", .n_args = 4, .args = args, .footprint = &bed.footprint}};
     struct tsl_wire_file file = {(char *)"/tmp/none", 3, 4};
     struct tsl_wire_built built = {.result = CL_SUCCESS,
                                    .log = (char *)"a log",
@@ -168,6 +173,7 @@ static void encode_reply(struct tsl_writer *writer, uint64_t request)
                                    .n_files = 1,
                                    .files = &file};
 
+    kernel_product(&bed);
     tsl_wire_encode_built(writer, request, &built);
 }
 
@@ -214,27 +220,65 @@ static int serve(void)
     return 0;
 }
 
+static uint8_t sum_of(const void *data, size_t size)
+{
+    uint8_t sum = 0;
+
+    for (size_t i = 0; i < size; i++)
+        sum = (uint8_t)(sum + ((const uint8_t *)data)[i]);
+    return sum;
+}
+
+static void check_boxes(const struct tsl_byte_set *set, uint64_t memory)
+{
+    uint64_t begin, end;
+
+    assert_true(set->n <= TSL_MAX_BYTE_BOXES);
+    if (tsl_byte_set_hull(set, memory, &begin, &end))
+        assert_true(begin <= end && end <= memory);
+}
+
+/* A footprint that was taken can be asked, and claims nothing beyond an argument's end. */
+static void ask(const struct tsl_footprint *footprint)
+{
+    static const struct tsl_window whole = {
+        .work_dim = 2, .global_size = {64, 32, 1}, .local_size = {16, 16, 1}, .whole = true};
+    const int n = 64;
+    struct tsl_argument_value *arguments = calloc(footprint->n_arguments + 1, sizeof(*arguments));
+    struct tsl_argument_touch *touches = calloc(footprint->n_arguments + 1, sizeof(*touches));
+
+    for (uint32_t i = 0; i < footprint->n_arguments; i++)
+        arguments[i] = (struct tsl_argument_value){.value = &n, .size = sizeof(n), .memory = 16384};
+    tsl_footprint_evaluate(footprint, &whole, arguments, touches);
+    for (uint32_t i = 0; i < footprint->n_arguments; i++) {
+        check_boxes(&touches[i].read, arguments[i].memory);
+        check_boxes(&touches[i].write, arguments[i].memory);
+        check_boxes(&touches[i].sure, arguments[i].memory);
+    }
+    free(arguments);
+    free(touches);
+}
+
 /* Whatever is in a reply that was taken can be read. */
 static size_t read_all(const struct tsl_wire_built *built)
 {
     size_t size = strlen(built->log);
-    uint8_t sum = 0;
 
-    for (size_t i = 0; i < built->artefact_size; i++)
-        sum = (uint8_t)(sum + ((const uint8_t *)built->artefact)[i]);
     for (uint32_t k = 0; k < built->n_kernels; k++) {
         size += strlen(built->kernels[k].facts.name);
         for (cl_uint a = 0; a < built->kernels[k].facts.n_args; a++)
             size += built->kernels[k].facts.args[a].name ? strlen(built->kernels[k].facts.args[a].name) : 0;
+        if (built->kernels[k].facts.footprint)
+            ask(built->kernels[k].facts.footprint);
     }
     for (uint32_t f = 0; f < built->n_files; f++)
         size += strlen(built->files[f].path);
-    return size + sum;
+    return size + sum_of(built->artefact, built->artefact_size);
 }
 
 static void damaged_bodies_are_refused_or_read(void **state)
 {
-    unsigned long count = 100 * from_environment("FUZZ_COUNT", 60), taken = 0;
+    unsigned long count = 100 * from_environment("FUZZ_COUNT", 60), taken = 0, footprints = 0;
 
     (void)state;
     random_state = from_environment("FUZZ_SEED", 1);
@@ -253,13 +297,15 @@ static void damaged_bodies_are_refused_or_read(void **state)
             body[chance((uint32_t)size)] = (uint8_t)(chance(2) ? chance(256) : chance(2) * 255);
         if (tsl_wire_decode_built(body, size, &built)) {
             assert_true(read_all(&built) < 1 << 20);
+            footprints += built.n_kernels > 0 && built.kernels[0].facts.footprint;
             tsl_wire_built_finish(&built);
             taken++;
         }
         free(body);
         free(writer.data);
     }
-    assert_true(taken > 0 && taken < count);
+    print_message("%lu of %lu replies taken, %lu with a footprint\n", taken, count, footprints);
+    assert_true(taken > 0 && taken < count && footprints > 0);
 }
 
 static void broken_replies_do_no_harm(void **state)
