@@ -2,6 +2,7 @@
  * What kernels do to their arguments whatever compiler made them: which sources are the same for any
  * (compiler/front/same.cpp), and what is read off their code before any pass (compiler/analysis/argument_access.c).
  */
+#include "footprint/evaluate.h"
 #include "footprint/format.h"
 
 #include "kc_env.h"
@@ -77,6 +78,42 @@ static void footprints_come_with_roles(void **state)
     assert_int_equal(footprint->accesses[0].argument, 1);
     assert_int_equal(footprint->accesses[1].flags, TSL_ACCESS_SURE);
     tsl_compiled_finish(&compiled);
+}
+
+/* How many bytes of the first argument sixteen work-items are said to write; their second scalar is 3. */
+static uint64_t n_written(const char *body)
+{
+    static const struct tsl_window whole = {
+        .work_dim = 1, .global_size = {16, 1, 1}, .local_size = {16, 1, 1}, .whole = true};
+    const int n = 3;
+    struct tsl_argument_value values[3] = {{.memory = 256}, {.memory = 256}, {.value = &n, .size = sizeof(n)}};
+    struct tsl_argument_touch touches[3];
+    char source[512];
+    struct tsl_wire_build request;
+    struct tsl_compiled compiled;
+
+    snprintf(source, sizeof(source), "kernel void f(global int *a, global const int *b, int n) { %s }", body);
+    request = kc_request(source, "");
+    request.target = TSL_WIRE_ACCESS;
+    assert_int_equal(tsl_compile(&request, &compiled), CL_SUCCESS);
+    assert_non_null(compiled.built.kernels[0].facts.footprint);
+    tsl_footprint_evaluate(compiled.built.kernels[0].facts.footprint, &whole, values, touches);
+    tsl_compiled_finish(&compiled);
+    return tsl_byte_set_size(&touches[0].write, 256);
+}
+
+/* PoCL makes them with -cl-opt-disable, oclgrind always. */
+static void idle_stores_of_vendors_count(void **state)
+{
+    (void)state;
+    assert_int_equal(n_written("int i = get_global_id(0); a[i] = a[i];"), 64);
+    assert_int_equal(n_written("int i = get_global_id(0); a[i] += 0;"), 64);
+    assert_int_equal(n_written("int i = get_global_id(0); a[i] ^= n; a[i] ^= n;"), 64);
+    assert_int_equal(n_written("int i = get_global_id(0), x; a[i] = x;"), 64);
+    assert_int_equal(n_written("int i = get_global_id(0); if (i < n) a[i] = b[i]; else a[i] = a[i];"), 64);
+    assert_int_equal(n_written("int i = get_global_id(0); if (i < n) a[i] = b[i];"), 12);
+    assert_int_equal(
+        n_written("int i = get_global_id(0), x[4]; x[i & 3] = b[i]; x[i & 3] = x[i & 3]; if (i < n) a[i] = x[0];"), 12);
 }
 
 /* Windows of a vendor's launch answer such questions otherwise (kernel_facts.h). */
@@ -907,6 +944,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(footprints_come_with_roles),
+        cmocka_unit_test(idle_stores_of_vendors_count),
         cmocka_unit_test(who_asks_by_a_function_asks),
         cmocka_unit_test(conditions_may_ask_for_the_programs_own_macros),
         cmocka_unit_test(conditions_may_not_ask_for_a_compilers_macros),

@@ -3,6 +3,7 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/middle/component_stores.h"
 #include "compiler/middle/group_memory.h"
+#include "compiler/middle/idle_stores.h"
 #include "compiler/middle/private_arrays.h"
 #include "compiler/middle/relaxed_math.h"
 #include "compiler/support/llvm.h"
@@ -332,11 +333,13 @@ bool kc_link_prepare(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *l
     return is_sound(module, log) && run_passes(module, machine, "globaldce", log);
 }
 
-bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
+bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool idle_stores, FILE *log)
 {
     if (!inline_all(module, machine, log) || !refuse_recursion(module, machine, log))
         return false;
     kc_part_component_stores(module);
+    if (idle_stores)
+        kc_keep_idle_stores(module);
     if (!run_passes(module, machine, simplify, log))
         return false;
     kc_mark_private_arrays(module);

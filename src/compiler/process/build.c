@@ -235,7 +235,7 @@ bool kc_build_prepare(struct kc_build *build)
 
 bool kc_build_simplify(struct kc_build *build)
 {
-    return kc_link_finish(build->module, build->target.machine, build->log) || fail(build);
+    return kc_link_finish(build->module, build->target.machine, build->idle_stores, build->log) || fail(build);
 }
 
 bool kc_build_link(struct kc_build *build)
@@ -297,12 +297,13 @@ static struct tsl_kernel_facts *facts_of(struct kc_build *build, LLVMValueRef ke
     return NULL;
 }
 
-/* Of the simplified code: another compiler's makes the same accesses, or more loads of what it doesn't use. What can't
- * be linked has no footprints. In this code alone a kernel has the calls of its functions. */
+/* Of the simplified code: another compiler's makes the same accesses, or more loads of what it doesn't use, and stores
+ * that are idle. What can't be linked has no footprints. In this code alone a kernel has the calls of its functions. */
 static void find_footprints(struct kc_build *build)
 {
     for (uint32_t i = 0; i < build->n_kernels; i++)
         build->kernels[i].facts.whole_launch = true;
+    build->idle_stores = true;
     if (!kc_build_link(build))
         return;
     for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f)) {

@@ -16,6 +16,7 @@ struct kc_build {
     struct kc_options options;
     struct kc_target target;
     bool own_target;
+    bool idle_stores;               /* see kc_link_finish */
     char *files, *absent, *differs; /* see kc_front_output */
     FILE *log;                      /* stream into text */
     FILE *notes;                    /* see kc_cpu_request; NULL, unless the caller sets it */
