@@ -102,7 +102,7 @@ static uint64_t n_written(const char *body)
     return tsl_byte_set_size(&touches[0].write, 256);
 }
 
-/* PoCL makes them with -cl-opt-disable, oclgrind always. */
+/* PoCL makes them with -cl-opt-disable, oclgrind always, which writes a whole vector to change a component. */
 static void idle_stores_of_vendors_count(void **state)
 {
     (void)state;
@@ -111,6 +111,7 @@ static void idle_stores_of_vendors_count(void **state)
     assert_int_equal(n_written("int i = get_global_id(0); a[i] ^= n; a[i] ^= n;"), 64);
     assert_int_equal(n_written("int i = get_global_id(0), x; a[i] = x;"), 64);
     assert_int_equal(n_written("int i = get_global_id(0); if (i < n) a[i] = b[i]; else a[i] = a[i];"), 64);
+    assert_int_equal(n_written("int i = get_global_id(0); ((global int4 *)a)[i].y = 1;"), 256);
     assert_int_equal(n_written("int i = get_global_id(0); if (i < n) a[i] = b[i];"), 12);
     assert_int_equal(
         n_written("int i = get_global_id(0), x[4]; x[i & 3] = b[i]; x[i & 3] = x[i & 3]; if (i < n) a[i] = x[0];"), 12);

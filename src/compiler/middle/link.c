@@ -337,9 +337,10 @@ bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool idl
 {
     if (!inline_all(module, machine, log) || !refuse_recursion(module, machine, log))
         return false;
-    kc_part_component_stores(module);
     if (idle_stores)
         kc_keep_idle_stores(module);
+    else
+        kc_part_component_stores(module);
     if (!run_passes(module, machine, simplify, log))
         return false;
     kc_mark_private_arrays(module);
