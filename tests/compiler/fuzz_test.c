@@ -241,7 +241,7 @@ static void check_boxes(const struct tsl_byte_set *set, uint64_t memory)
 /* A footprint that was taken can be asked, and claims nothing beyond an argument's end. */
 static void ask(const struct tsl_footprint *footprint)
 {
-    static const struct tsl_window whole = {
+    static const struct tsl_window launch = {
         .work_dim = 2, .global_size = {64, 32, 1}, .local_size = {16, 16, 1}, .whole = true};
     const int n = 64;
     struct tsl_argument_value *arguments = calloc(footprint->n_arguments + 1, sizeof(*arguments));
@@ -249,7 +249,7 @@ static void ask(const struct tsl_footprint *footprint)
 
     for (uint32_t i = 0; i < footprint->n_arguments; i++)
         arguments[i] = (struct tsl_argument_value){.value = &n, .size = sizeof(n), .memory = 16384};
-    tsl_footprint_evaluate(footprint, &whole, arguments, touches);
+    tsl_footprint_evaluate(footprint, &launch, arguments, touches);
     for (uint32_t i = 0; i < footprint->n_arguments; i++) {
         check_boxes(&touches[i].read, arguments[i].memory);
         check_boxes(&touches[i].write, arguments[i].memory);
