@@ -383,7 +383,8 @@ static bool choose(struct tsl_cut *cut, struct tsl_parts *parts)
     if (cut->rung == TSL_RUNG_WHOLE) {
         if (cut->verdict.why == TSL_CUT_OK)
             return whole(cut, cut->lacks_part ? TSL_WHOLE_NO_PARTS : TSL_WHOLE_SETTING);
-        tell(cut);
+        if (parts->why != TSL_UNCUT_UNKNOWN) /* Else not all rungs were asked for. */
+            tell(cut);
         return whole(cut, TSL_WHOLE_FORBIDDEN);
     }
     if (cut->rung != TSL_RUNG_EXACT && cut->verdict.why != TSL_CUT_OK)
@@ -452,6 +453,16 @@ static bool goes_on(struct tsl_cut *cut, struct tsl_candidate *candidates)
     return next == TSL_CUT_LEAD_ENDS;
 }
 
+/* A launch of which nothing is known begins by a window. If it may not, that is the time to say why it isn't cut. */
+static void begin_by_window(struct tsl_cut *cut, const struct tsl_parts *parts)
+{
+    const struct tsl_cut_verdict verdict = cut->verdict;
+    tsl_cut_lead_first(cut, parts);
+    cut->verdict = verdict;
+    if (!cut->command->lead_due && cut->command->whole_why == TSL_WHOLE_FORBIDDEN)
+        tell(cut);
+}
+
 bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)
 {
     struct tsl_cut cut;
@@ -476,7 +487,7 @@ bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl
         tsl_cut_choose_size(&cut);
     bool chosen = found && !c->lead_due && choose(&cut, &parts);
     if (!chosen && !c->lead_due && parts.why == TSL_UNCUT_UNKNOWN)
-        tsl_cut_lead_first(&cut, &parts);
+        begin_by_window(&cut, &parts);
     free(cut.touches);
     free(cut.joints);
     if (found && !c->lead_due)
