@@ -58,6 +58,7 @@ struct tsl_command {
     char *host;                   /* the application's memory */
     struct tsl_box_copy box;      /* read, write, copy; fill, map (in the root): dst_… */
     cl_map_flags map_flags;
+    bool map_unseen; /* of an unmap: the application never got the pointer */
     size_t n_ranged; /* map, unmap: of the mapped ranges, so many were added, removed */
     void *pattern;   /* heap */
     size_t pattern_size;

@@ -279,6 +279,27 @@ cl_uint tsl_buffer_map_count(struct tsl_buffer *buffer)
     return n;
 }
 
+/* unseen: the application never got the pointer, so it wrote nothing there. */
+static cl_int unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer, void *ptr, bool unseen)
+{
+    struct tsl_command *c = begin(e);
+    if (!c)
+        return not_begun();
+    struct tsl_mapping *mapping = take_mapping(buffer, ptr);
+    if (!mapping)
+        return abandon(c, CL_INVALID_VALUE);
+    c->dst = keep(buffer);
+    c->map_flags = mapping->flags;
+    c->box = mapping->box;
+    c->map_unseen = unseen;
+    cl_int error = commit(e, c);
+    if (error)
+        put_mapping_back(buffer, mapping);
+    else
+        free(mapping);
+    return error;
+}
+
 /* After a failure that was not told the mapped bytes may be wrong: the map fails, and is undone. */
 static cl_int tell_by_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer, void *ptr)
 {
@@ -287,7 +308,7 @@ static cl_int tell_by_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer
     tsl_lock_take(&graph->lock);
     cl_int error = take_untold(e->queue->graph_queue);
     tsl_lock_give(&graph->lock);
-    if (!error || tsl_enqueue_unmap(&undo, buffer, ptr) == CL_SUCCESS)
+    if (!error || unmap(&undo, buffer, ptr, true) == CL_SUCCESS)
         return error;
     tsl_lock_take(&graph->lock); /* There is no memory to undo the map: another call is to tell. */
     e->queue->graph_queue->pending_error = error;
@@ -323,21 +344,7 @@ cl_int tsl_enqueue_map_box(const struct tsl_enqueue *e, struct tsl_buffer *buffe
 
 cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer, void *ptr)
 {
-    struct tsl_command *c = begin(e);
-    if (!c)
-        return not_begun();
-    struct tsl_mapping *mapping = take_mapping(buffer, ptr);
-    if (!mapping)
-        return abandon(c, CL_INVALID_VALUE);
-    c->dst = keep(buffer);
-    c->map_flags = mapping->flags;
-    c->box = mapping->box;
-    cl_int error = commit(e, c);
-    if (error)
-        put_mapping_back(buffer, mapping);
-    else
-        free(mapping);
-    return error;
+    return unmap(e, buffer, ptr, false);
 }
 
 /* ---- Kernels, tasks, markers ------------------------------------------------------------------------------------- */

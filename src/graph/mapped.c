@@ -51,7 +51,7 @@ void tsl_mapped_undo(struct tsl_command *c)
     while (n-- > 0) {
         struct tsl_range run = tsl_runs_at(&c->box, n);
         tsl_mapped_remove(tsl_data_of(c->dst), run.begin, run.end);
-        if (unmap)
+        if (unmap && !c->map_unseen)
             drop_written(tsl_data_of(c->dst), run.begin, run.end);
     }
     c->n_ranged = unmap ? tsl_runs_count(&c->box) : 0;

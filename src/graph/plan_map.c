@@ -154,5 +154,7 @@ cl_int tsl_plan_unmap(struct tsl_command *c, const tsl_dependences *order)
         struct tsl_range run = tsl_runs_at(&c->box, n - 1 - c->n_ranged);
         tsl_mapped_remove(tsl_data_of(c->dst), run.begin, run.end);
     }
+    if (c->map_unseen) /* The copies are as good as they were: a write that could fail would spoil them. */
+        return tsl_plan_turn(c, order, &c->box, TSL_MAY_READ);
     return tsl_runs_are_few(&c->box) ? unmap_few(c, order) : unmap_many(c, order);
 }
