@@ -23,7 +23,8 @@
 
 struct node_built {
     unsigned refs; /* sessions' programs and jobs */
-    bool making, listed;
+    bool making;
+    bool listed; /* others may have it; constant once it is made */
     struct tsl_member *member;
     uint8_t digest[TSL_DIGEST_SIZE];
     struct tsl_dprogram *program; /* constant once it is made; NULL: the build failed */

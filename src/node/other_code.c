@@ -42,7 +42,8 @@ static cl_int give_text(struct node_job *job, struct tsl_dprogram *program)
     return job->member->driver->windows_by(program, &text);
 }
 
-/* Another one, which nobody has yet. */
+/* Another one, which nobody has yet. It is shared if the first one is: that has variables of its own, or is made of
+ * files, or not. */
 static cl_int make_other(struct node_job *job, struct node_built *other, const struct node_built *like)
 {
     cl_int error = build_again(job, other);
@@ -52,7 +53,7 @@ static cl_int make_other(struct node_job *job, struct node_built *other, const s
     if (!error && other->answer.failed)
         error = CL_OUT_OF_HOST_MEMORY;
     other->windows_status = error ? error : give_text(job, other->program);
-    node_built_end(&job->server->builts, other, !error);
+    node_built_end(&job->server->builts, other, !error && like->listed);
     return other->windows_status;
 }
 

@@ -1033,6 +1033,22 @@ static void a_text_for_windows_is_given_once(void **state)
     no_violation();
 }
 
+/* What isn't shared stays so with another text, too: each program has its own variables. */
+static void variables_stay_a_programs_own(void **state)
+{
+    char *text = new_text("variables 4\n");
+    struct tsl_dprogram *programs[2] = {build_and_count(members[0], text, true, 1), NULL};
+
+    (void)state;
+    assert_int_equal(give_windows(programs[0], "the first"), CL_SUCCESS);
+    assert_int_equal(give_windows(programs[0], "another"), CL_SUCCESS);
+    programs[1] = build_and_count(members[0], text, false, 1);
+    driver->program_free(programs[0]);
+    driver->program_free(programs[1]);
+    free(text);
+    no_violation();
+}
+
 static void a_refused_text_leaves_the_kernels(void **state)
 {
     char *text = new_text("");
@@ -1191,6 +1207,7 @@ int main(void)
         cmocka_unit_test(a_binary_comes_once),
         cmocka_unit_test(large_programs_of_nobody_go),
         cmocka_unit_test(a_text_for_windows_is_given_once),
+        cmocka_unit_test(variables_stay_a_programs_own),
         cmocka_unit_test(a_refused_text_leaves_the_kernels),
         cmocka_unit_test(code_runs_in_a_kernels_place),
         cmocka_unit_test(a_pull_from_a_lost_node_fails),
