@@ -53,6 +53,21 @@ static struct tsl_variant *find_locked(struct node_functions *functions, const s
     return NULL;
 }
 
+/* A library stays loaded, and the dynamic linker gives for a path what it has loaded by it. So a file that is another
+ * by now can't be had. */
+static bool has_changed_locked(const struct node_functions *functions, const struct tsl_call_file *file,
+                               const uint8_t digest[TSL_DIGEST_SIZE])
+{
+    const struct node_function *function;
+
+    SLIST_FOREACH(function, &functions->list, link)
+    {
+        if (strcmp(function->variant->file, file->library) == 0 && memcmp(function->digest, digest, TSL_DIGEST_SIZE))
+            return true;
+    }
+    return false;
+}
+
 /* NULL: no memory, or there are too many. */
 static struct tsl_variant *add_locked(struct node_functions *functions, const struct tsl_call_file *file,
                                       const uint8_t digest[TSL_DIGEST_SIZE])
@@ -78,13 +93,19 @@ struct tsl_variant *node_function_take(struct node_functions *functions, const s
     uint8_t found[TSL_DIGEST_SIZE];
     struct tsl_variant *variant;
 
+    /* By another name the dynamic linker looks elsewhere. */
+    *why = "a node finds a library by its whole path alone";
+    if (file->library[0] != '/')
+        return NULL;
     *why = "its library isn't on this node, or isn't the same there";
     if (!tsl_remote_digest_file(file->library, found) || memcmp(found, digest, sizeof(found)))
         return NULL;
     *why = "the node has too many functions in the place of kernels, or no memory";
     pthread_mutex_lock(&functions->lock);
     variant = find_locked(functions, file, digest);
-    if (!variant)
+    if (!variant && has_changed_locked(functions, file, digest))
+        *why = "its library has changed since the node took it: that takes a new start of the nodes";
+    else if (!variant)
         variant = add_locked(functions, file, digest);
     if (variant)
         tsl_variant_ref(variant);

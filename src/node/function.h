@@ -27,7 +27,8 @@ struct node_functions {
 
 void node_functions_init(struct node_functions *functions);
 void node_functions_finish(struct node_functions *functions);
-/* A reference to what calls the function of the file, whose bytes have that digest. NULL: *why is a sentence. */
+/* A reference to what calls the function of the file, whose bytes have that digest. NULL: *why is a sentence. A path
+ * stands for the bytes that it had first. */
 struct tsl_variant *node_function_take(struct node_functions *functions, const struct tsl_call_file *file,
                                        const uint8_t digest[TSL_DIGEST_SIZE], const char **why);
 

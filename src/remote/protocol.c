@@ -2,9 +2,12 @@
 #include "remote/protocol.h"
 #include "remote/codec.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
@@ -338,9 +341,23 @@ void tsl_remote_digest(const void *data, size_t size, uint8_t digest[TSL_DIGEST_
     tsl_digest_end(&sum, digest);
 }
 
+/* What isn't a whole file may have no end, or wait for one who writes. */
+static FILE *open_file(const char *path)
+{
+    int number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat about;
+    FILE *file = NULL;
+
+    if (number >= 0 && fstat(number, &about) == 0 && S_ISREG(about.st_mode))
+        file = fdopen(number, "r");
+    if (!file && number >= 0)
+        close(number);
+    return file;
+}
+
 bool tsl_remote_digest_file(const char *path, uint8_t digest[TSL_DIGEST_SIZE])
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = open_file(path);
     struct tsl_digest sum;
     char bytes[1 << 14];
     size_t n;

@@ -245,7 +245,7 @@ void tsl_remote_request_finish(struct tsl_remote_request *request);
 void tsl_remote_put_content(struct tsl_writer *writer, const struct tsl_remote_request *request);
 bool tsl_remote_get_content(const void *data, size_t size, struct tsl_remote_request *request);
 void tsl_remote_digest(const void *data, size_t size, uint8_t digest[TSL_DIGEST_SIZE]);
-/* Of the bytes of a file. False: it can't be read. */
+/* Of the bytes of a file. False: it can't be read, or is a pipe, a device, a folder. */
 bool tsl_remote_digest_file(const char *path, uint8_t digest[TSL_DIGEST_SIZE]);
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */

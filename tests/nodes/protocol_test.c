@@ -10,8 +10,10 @@
 
 #include "test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static uint64_t chance_state = 1;
@@ -383,6 +385,8 @@ static void changed_messages_do_no_harm(void **state)
 
 static unsigned n_replies;
 
+static char last_words[256]; /* of the last reply, a text or not */
+
 static void take_messages(void *arg, uint32_t program, uint8_t *data, size_t size)
 {
     struct tsl_reader reader = tsl_reader_of(data + TSL_REMOTE_FRAME_SIZE, size - TSL_REMOTE_FRAME_SIZE);
@@ -393,6 +397,7 @@ static void take_messages(void *arg, uint32_t program, uint8_t *data, size_t siz
     while (reader.at < reader.size) {
         assert_true(tsl_remote_get_reply(&reader, &reply));
         n_replies++;
+        snprintf(last_words, sizeof(last_words), "%.*s", (int)reply.data_size, (const char *)reply.data);
     }
     free(data);
 }
@@ -700,6 +705,72 @@ static void questions_come_in_any_order(void **state)
     check_no_violation();
 }
 
+/* ---- Functions of files ------------------------------------------------------------------------------------------ */
+
+static char library[64];
+
+static void write_library(const char *text)
+{
+    FILE *file = fopen(library, "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static const char *words_to(const struct tsl_remote_request *request)
+{
+    uint64_t limit = tsl_clock_ns() + 20000000000u;
+    unsigned before = n_replies;
+
+    assert_true(say(4000, request));
+    while (n_replies == before) {
+        if (!node_server_step(server))
+            node_server_wait(server, 1000);
+        assert_true(tsl_clock_ns() < limit);
+    }
+    return last_words;
+}
+
+/* What the node says of that file, whose bytes are said to be that text. */
+static const char *words_of(const char *path, const char *text)
+{
+    struct tsl_remote_request request = ask_file;
+
+    request.library = (char *)path;
+    tsl_remote_digest(text, strlen(text), request.digest);
+    return words_to(&request);
+}
+
+/* Nothing but a whole file is read: what comes of others may have no end. What is loaded already can't be loaded anew.
+ * The fake driver has no calls, so that a library that is found is answered by an empty log. */
+static void a_library_is_a_file_that_stays(void **state)
+{
+    static const char other[] = "its library isn't on this node, or isn't the same there";
+
+    (void)state;
+    snprintf(library, sizeof(library), "/tmp/tesela-library-%d", (int)getpid());
+    words_to(&ask_build);
+    words_to(&asked[0]);
+    assert_string_equal(words_of("/dev/zero", ""), other);
+    assert_int_equal(mkfifo(library, 0600), 0);
+    assert_string_equal(words_of(library, ""), other);
+    assert_int_equal(unlink(library), 0);
+    write_library("one");
+    assert_int_equal(chdir("/tmp"), 0);
+    assert_string_equal(words_of(library + strlen("/tmp/"), "one"), "a node finds a library by its whole path alone");
+    assert_string_equal(words_of(library, "two"), other);
+    assert_string_equal(words_of(library, "one"), "");
+    write_library("two");
+    assert_string_equal(words_of(library, "two"),
+                        "its library has changed since the node took it: that takes a new start of the nodes");
+    assert_int_equal(unlink(library), 0);
+    node_server_bye(server, 4000);
+    step_until_empty();
+    check_nothing_is_left();
+    check_no_violation();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -712,6 +783,7 @@ int main(void)
         cmocka_unit_test(a_whole_program_is_served),
         cmocka_unit_test(changed_programs_do_no_harm),
         cmocka_unit_test(questions_come_in_any_order),
+        cmocka_unit_test(a_library_is_a_file_that_stays),
     };
 
     return cmocka_run_group_tests_name("protocol", tests, begin, end);
