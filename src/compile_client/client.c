@@ -1,5 +1,6 @@
 #include "compile_client/client.h"
 
+#include "base/clock.h"
 #include "base/fork.h"
 #include "base/lock.h"
 #include "base/log.h"
@@ -160,13 +161,24 @@ static bool start(const char *path) TSL_REQUIRES(lock)
     return started;
 }
 
-/* What to do where starting it fails so: in a sandbox nothing is wrong with the file. */
+/* What to do where starting it fails so: mostly nothing is wrong with the file. */
 static const char *remedy_of(int error)
 {
-    return error == EPERM || error == EACCES || error == EAGAIN || error == ENOSYS
-               ? "TESELA_CPU=opencl takes another OpenCL, which must start no process either: Mesa's rusticl doesn't, "
-                 "PoCL's linker is one"
-               : "install Tesela again";
+    switch (error) {
+    case EPERM:
+    case EACCES:
+    case EAGAIN:
+    case ENOSYS:
+        return "TESELA_CPU=opencl takes another OpenCL, which must start no process either: Mesa's rusticl doesn't, "
+               "PoCL's linker is one";
+    case EMFILE:
+    case ENFILE:
+        return "ulimit -n tells how many a process may have open";
+    case ENOMEM:
+        return "this machine, or its container, has none left for another process";
+    default:
+        return "install Tesela again";
+    }
 }
 
 /* Makes sure that a process runs; false, and *why (heap), if none can be started. */
@@ -254,12 +266,12 @@ static bool take_answers(void) TSL_REQUIRES(lock)
     return frame == TSL_WIRE_PARTIAL && !client.in.failed;
 }
 
-/* Waits for bytes and reads at most size of them. 0: the end, an error, or nothing came for too long. */
-static ssize_t receive(int socket, void *buffer, size_t size)
+/* Waits for bytes and reads at most size of them. 0: the end, an error, or nothing came for so long. */
+static ssize_t receive(int socket, void *buffer, size_t size, int patience_ms)
 {
     for (;;) {
         struct pollfd polled = {.fd = socket, .events = POLLIN};
-        int ready = poll(&polled, 1, PATIENCE_MS);
+        int ready = poll(&polled, 1, patience_ms);
         ssize_t n = ready > 0 ? recv(socket, buffer, size, MSG_DONTWAIT) : 0;
 
         if ((ready < 0 && errno == EINTR) || (n < 0 && (errno == EINTR || errno == EAGAIN)))
@@ -270,7 +282,7 @@ static ssize_t receive(int socket, void *buffer, size_t size)
 
 /* One step of reading, for all waiting callers. While `reading` is set no other thread ends the process, closes its
  * socket or uses the buffer, which is static as the caller's stack may be small. */
-static void read_some(void) TSL_REQUIRES(lock)
+static void read_some(int patience_ms) TSL_REQUIRES(lock)
 {
     static char buffer[1 << 16];
     int socket = client.socket;
@@ -278,7 +290,7 @@ static void read_some(void) TSL_REQUIRES(lock)
 
     client.reading = true;
     tsl_lock_give(&lock);
-    n = receive(socket, buffer, sizeof(buffer));
+    n = receive(socket, buffer, sizeof(buffer), patience_ms);
     tsl_lock_take(&lock);
     client.reading = false;
     if (n > 0)
@@ -313,7 +325,7 @@ static void wait_for(struct call *call) TSL_REQUIRES(lock)
         if (client.reading)
             tsl_lock_wait(&lock, &changed);
         else
-            read_some();
+            read_some(PATIENCE_MS);
     }
 }
 
@@ -358,22 +370,35 @@ static cl_int call_locked(struct tsl_writer *message, struct call *call, char **
     return CL_COMPILER_NOT_AVAILABLE;
 }
 
-static bool greet_locked(char **why) TSL_REQUIRES(lock)
+/* Its first word; a process that says none in time is given up. */
+static void wait_for_hello(uint64_t until_ns) TSL_REQUIRES(lock)
 {
-    if (!have_process(why))
-        return false;
     while (client.spawned.process && !client.greeted) {
+        uint64_t now = tsl_clock_ns();
+
         if (client.reading)
             tsl_lock_wait(&lock, &changed);
         else
-            read_some();
+            read_some(now < until_ns ? (int)((until_ns - now) / 1000000) + 1 : 0);
     }
+}
+
+static bool greet_locked(unsigned limit_ms, char **why) TSL_REQUIRES(lock)
+{
+    const uint64_t until_ns = tsl_clock_ns() + limit_ms * UINT64_C(1000000);
+
+    if (!have_process(why))
+        return false;
+    wait_for_hello(until_ns);
     if (client.greeted)
         return true;
-    if (!client.hopeless)
-        *why = strdup(ENDS_AT_ONCE);
-    else
+    if (client.hopeless)
         have_process(why); /* starts none, and says why */
+    else if (tsl_clock_ns() < until_ns)
+        *why = strdup(ENDS_AT_ONCE);
+    else if (asprintf(why, "the kernel compiler %s was started and says nothing, after %u s: install Tesela again",
+                      program.path, limit_ms / 1000) < 0)
+        *why = NULL;
     return false;
 }
 
@@ -424,14 +449,14 @@ cl_int tsl_client_call(struct tsl_writer *message, struct tsl_reply *reply, char
     return error;
 }
 
-bool tsl_client_greet(char **why)
+bool tsl_client_greet(unsigned limit_ms, char **why)
 {
     bool greets;
 
     if (after_fork(why))
         return false;
     tsl_lock_take(&lock);
-    greets = greet_locked(why);
+    greets = greet_locked(limit_ms, why);
     tsl_lock_give(&lock);
     return greets;
 }

@@ -20,8 +20,11 @@ struct tsl_reply {
 cl_int tsl_client_call(struct tsl_writer *message, struct tsl_reply *reply, char **why);
 
 /* Starts the compiler, if none runs, and waits for its first word, for who wants to know whether it works before there
- * is anything to build. False: it doesn't; *why is a sentence (heap). Any thread, no locks held. */
-bool tsl_client_greet(char **why);
+ * is anything to build; no longer than limit_ms, if no other thread waits for an answer meanwhile. False: it doesn't;
+ * *why is a sentence (heap). Any thread, no locks held. */
+bool tsl_client_greet(unsigned limit_ms, char **why);
+/* Longer than it takes on a slow disk. */
+#define TSL_CLIENT_GREET_MS 30000u
 
 /* The compiler's path: beside our library (tesela/tesela-kc, in a build kc/tesela-kc), never from PATH. NULL: it
  * doesn't exist, may not be run, or this program has raised rights and may not start it; *why is a sentence (static).

@@ -68,15 +68,22 @@ static bool try_kernel(struct tsl_findings *f, const char *folder, const char *c
     return true;
 }
 
-/* It is there, and isn't the library's, or nobody may start it. */
+/* It is there, and can't be started, or says nothing that the library understands. */
 static void tell_unstarted(struct tsl_findings *f, const char *why)
 {
+    const char *remedy = NULL;
+
     if (strstr(why, "install Tesela again"))
-        tsl_finding_problem(f, "Install Tesela again", "%s", why);
-    else
-        tsl_finding_problem(
-            f, "Let the sandbox start processes. Until then kernels run that this user built before, from the cache",
-            "%s", why);
+        remedy = "Install Tesela again";
+    else if (strstr(why, "TESELA_CPU=opencl"))
+        remedy = "Let the sandbox start processes. Until then kernels run that this user built before, from the cache";
+    tsl_finding_problem(f, remedy, "%s", why);
+}
+
+/* Is nothing more to be learned by having a kernel compiled? */
+static bool says_enough(const char *why)
+{
+    return strstr(why, "can't be started") || strstr(why, "says nothing");
 }
 
 void tsl_check_compiler(struct tsl_findings *f)
@@ -92,7 +99,7 @@ void tsl_check_compiler(struct tsl_findings *f)
                                 "%s", missing);
         return; /* that there is none tsl_check_members tells */
     }
-    if (!tsl_client_greet(&why) && why && strstr(why, "can't be started")) {
+    if (!tsl_client_greet(TSL_CLIENT_GREET_MS, &why) && why && says_enough(why)) {
         tell_unstarted(f, why);
     } else {
         folder = tsl_scratch_make("tesela doctor", 0);

@@ -152,7 +152,7 @@ static void add_compiler(cJSON *info)
 
     add_text(object, "path", path);
     if (path)
-        tsl_client_greet(&why);
+        tsl_client_greet(TSL_CLIENT_GREET_MS, &why);
     add_text(object, "why", path ? why : missing);
     free(why);
 }

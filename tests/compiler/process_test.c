@@ -5,6 +5,7 @@
 /* timeout: 200 */
 #include "kc_env.h"
 
+#include "base/clock.h"
 #include "compile_client/process.h"
 
 #include <dirent.h>
@@ -18,6 +19,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -52,10 +54,10 @@ static void it_greets_before_there_is_anything_to_build(void **state)
     int process;
 
     (void)state;
-    assert_true(tsl_client_greet(&why));
+    assert_true(tsl_client_greet(TSL_CLIENT_GREET_MS, &why));
     process = tsl_client_process();
     assert_true(process > 0 && !why);
-    assert_true(tsl_client_greet(&why)); /* the same one */
+    assert_true(tsl_client_greet(TSL_CLIENT_GREET_MS, &why)); /* the same one */
     assert_int_equal(tsl_client_process(), process);
     assert_int_equal(kc_result(good, "-D GREETED"), CL_SUCCESS);
     assert_int_equal(tsl_client_process(), process);
@@ -578,7 +580,7 @@ static bool is_missing(const char *why)
 static bool is_mute(const char *why)
 {
     char *said = NULL;
-    bool mute = !tsl_client_greet(&said) && said && strstr(said, why);
+    bool mute = !tsl_client_greet(TSL_CLIENT_GREET_MS, &said) && said && strstr(said, why);
 
     free(said);
     return mute;
@@ -631,6 +633,57 @@ static void another_version_is_told(void **state)
 {
     (void)state;
     assert_int_equal(run_self("--another-version", NULL), 0);
+}
+
+/* As the compiler: one that only listens. */
+static int serve_silence(void)
+{
+    char byte;
+
+    while (read(TSL_SPAWN_SOCKET, &byte, 1) > 0)
+        continue;
+    return 0;
+}
+
+static int use_silence(void)
+{
+    static char silence[] = "--silence", *const arguments[] = {silence, NULL};
+    uint64_t begin = tsl_clock_ns();
+    char path[4096], *why = NULL;
+    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    bool greets, told;
+
+    path[size > 0 ? size : 0] = 0;
+    tsl_client_set_program(path, arguments);
+    greets = tsl_client_greet(1000, &why);
+    told = why && strstr(why, "says nothing, after 1 s");
+    free(why);
+    if (greets || !told || tsl_client_process() != 0)
+        return 1;
+    return tsl_clock_ns() - begin < UINT64_C(20000000000) ? 0 : 2;
+}
+
+static void silence_is_not_waited_for(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self("--silent", NULL), 0);
+}
+
+/* Where the process may open no more files nothing is wrong with the installation. */
+static int use_few_files(void)
+{
+    struct rlimit few = {.rlim_cur = 3, .rlim_max = 3};
+
+    tsl_client_set_program("/bin/true", NULL);
+    if (setrlimit(RLIMIT_NOFILE, &few))
+        return 2;
+    return is_mute("Too many open files (ulimit -n") ? 0 : 1;
+}
+
+static void few_files_are_no_fault_of_the_installation(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self("--few-files", NULL), 0);
 }
 
 /* Found beside the library, where it is not, and nowhere else. */
@@ -701,6 +754,8 @@ static int run_mode(const char *mode, const char *with, char *const *limits)
            : strcmp(mode, "--hanging") == 0         ? use_beside_a_hanging_one()
            : strcmp(mode, "--idle") == 0            ? use_idly()
            : strcmp(mode, "--another-version") == 0 ? use_another_version()
+           : strcmp(mode, "--silent") == 0          ? use_silence()
+           : strcmp(mode, "--few-files") == 0       ? use_few_files()
            : strcmp(mode, "--old-system") == 0      ? use_old_system()
                                                     : use_forbidden();
 }
@@ -731,11 +786,15 @@ int main(int n, char **args)
         cmocka_unit_test(nothing_is_inherited_on_old_systems_either),
         cmocka_unit_test(where_it_is_missing_it_says_so),
         cmocka_unit_test(another_version_is_told),
+        cmocka_unit_test(silence_is_not_waited_for),
+        cmocka_unit_test(few_files_are_no_fault_of_the_installation),
         cmocka_unit_test(it_is_not_looked_for_in_path),
         cmocka_unit_test(with_raised_rights_none_is_started),
     };
 
     kc_use_no_cache();
+    if (n > 3 && strcmp(args[3], "--silence") == 0)
+        return serve_silence();
     if (n > 1)
         return run_mode(args[1], n > 2 ? args[2] : "", limits);
     kc_use(limits);
