@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FILE_NAME    "models-3"
@@ -21,6 +22,7 @@
 #define MAX_SIZE     (4u << 20)
 #define NO_DIMENSION 255u
 #define FIRST_NS     UINT64_C(500000000)   /* from the first new sample to the first writing ... */
+#define UNUSED_S     (30 * 24 * 3600)      /* an older version's file that wasn't written for so long is nobody's */
 #define LATER_NS     UINT64_C(10000000000) /* ... and twice as long each time, up to this */
 
 /* ---- The form ------------------------------------------------------------------------------------------------------
@@ -353,14 +355,17 @@ bool tsl_model_read(struct tsl_model *model, const char *path)
     return good;
 }
 
-/* What earlier versions of ours kept: nobody reads it any more. */
+/* What earlier versions of ours kept. Another Tesela of this user's, in a wheel or a container say, may be one that
+ * writes it after each run. */
 static void remove_older(int folder)
 {
+    struct stat about;
     char name[32];
 
     for (unsigned version = 1; version < VERSION; version++) {
         snprintf(name, sizeof name, "models-%u", version);
-        unlinkat(folder, name, 0);
+        if (fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && about.st_mtime < time(NULL) - UNUSED_S)
+            unlinkat(folder, name, 0);
     }
 }
 

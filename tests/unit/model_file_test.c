@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[256], file[300];
@@ -215,22 +216,40 @@ static void assert_comes_back(struct tsl_model *model)
     tsl_model_unref(next);
 }
 
-/* Files of earlier versions go once there is a newer one; those of later versions, and all else, stay. */
+static void make_file(const char *name, unsigned days)
+{
+    char path[320];
+    const struct timespec then[2] = {{.tv_sec = time(NULL) - days * 24L * 3600},
+                                     {.tv_sec = time(NULL) - days * 24L * 3600}};
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(close(open(path, O_WRONLY | O_CREAT | O_EXCL, 0600)), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, then, 0), 0);
+}
+
+/* Files of earlier versions go once there is a newer one and nobody has written them for a month; those of later
+ * versions, and all else, stay. */
 static void test_older_files_go(void **state)
 {
-    static const char *const names[] = {"models-1", "models-2", "models-4", "models-20", "other"};
+    static const struct {
+        const char *name;
+        unsigned days;
+        bool goes;
+    } files[] = {{"models-1", 31, true},
+                 {"models-2", 29, false},
+                 {"models-4", 31, false},
+                 {"models-20", 31, false},
+                 {"other", 31, false}};
     struct tsl_model *model = learned(1);
     char path[320];
 
     (void)state;
-    for (unsigned i = 0; i < 5; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        assert_int_equal(close(open(path, O_WRONLY | O_CREAT | O_EXCL, 0600)), 0);
-    }
+    for (unsigned i = 0; i < 5; i++)
+        make_file(files[i].name, files[i].days);
     assert_true(tsl_model_write(model, folder));
     for (unsigned i = 0; i < 5; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        assert_int_equal(unlink(path), i < 2 ? -1 : 0);
+        snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
+        assert_int_equal(unlink(path), files[i].goes ? -1 : 0);
     }
     tsl_model_unref(model);
 }
