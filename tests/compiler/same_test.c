@@ -102,6 +102,8 @@ static uint64_t n_written(const char *body)
     return tsl_byte_set_size(&touches[0].write, 256);
 }
 
+#define STRUCT "struct s { int x[3]; }; int i = get_global_id(0); global struct s *p = (global struct s *)a; "
+
 /* PoCL makes them with -cl-opt-disable, oclgrind always, which writes a whole vector to change a component. */
 static void idle_stores_of_vendors_count(void **state)
 {
@@ -110,6 +112,9 @@ static void idle_stores_of_vendors_count(void **state)
     assert_int_equal(n_written("int i = get_global_id(0); a[i] += 0;"), 64);
     assert_int_equal(n_written("int i = get_global_id(0); a[i] ^= n; a[i] ^= n;"), 64);
     assert_int_equal(n_written("int i = get_global_id(0), x; a[i] = x;"), 64);
+    assert_int_equal(n_written(STRUCT "if (i < n) p[i] = p[i];"), 36);
+    assert_int_equal(n_written(STRUCT "struct s t = p[i]; if (i < n) { t.x[1] = 7; p[i] = t; }"), 36);
+    assert_int_equal(n_written(STRUCT "struct s t = p[i]; struct s u = t; if (i < n) p[i] = u;"), 36);
     assert_int_equal(n_written("int i = get_global_id(0); if (i < n) a[i] = b[i]; else a[i] = a[i];"), 64);
     assert_int_equal(n_written("int i = get_global_id(0); ((global int4 *)a)[i].y = 1;"), 256);
     assert_int_equal(n_written("int i = get_global_id(0); if (i < n) a[i] = b[i];"), 12);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_OF_COPY 65536u /* bytes; a larger one stays as it is */
+
 /* The address spaces of the front end's target; private memory and pointers to any have the same one. */
 enum { ANY_SPACE = 0, GLOBAL_SPACE = 1 };
 
@@ -48,11 +50,32 @@ static LLVMValueRef hidden(LLVMBuilderRef builder, LLVMValueRef value)
     return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, &value, 1, "");
 }
 
+/* A copy of a structure, which may be one onto itself, becomes a load and a store of all of its bytes as one number. */
+static void part_copy(LLVMBuilderRef builder, LLVMValueRef copy)
+{
+    LLVMValueRef to = LLVMGetOperand(copy, 0), from = LLVMGetOperand(copy, 1), size = LLVMGetOperand(copy, 2), value;
+    bool is_volatile = !LLVMIsNull(LLVMGetOperand(copy, 3));
+    uint64_t bytes = LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : 0;
+
+    if (!is_seen(to) || is_volatile || !bytes || bytes > MOST_OF_COPY)
+        return;
+    LLVMPositionBuilderBefore(builder, copy);
+    value = LLVMBuildLoad2(builder, LLVMIntTypeInContext(LLVMGetTypeContext(LLVMTypeOf(to)), 8 * (unsigned)bytes), from,
+                           "");
+    LLVMSetAlignment(value, 1);
+    LLVMSetAlignment(LLVMBuildStore(builder, hidden(builder, value), to), 1);
+    LLVMInstructionEraseFromParent(copy);
+}
+
 /* Constants stay: another store of the same one hides theirs, but nothing that was loaded does. */
 static void keep(LLVMBuilderRef builder, LLVMValueRef at)
 {
     LLVMValueRef value;
 
+    if (LLVMIsAMemCpyInst(at) || LLVMIsAMemMoveInst(at)) {
+        part_copy(builder, at);
+        return;
+    }
     if (!LLVMIsAStoreInst(at) || !is_seen(LLVMGetOperand(at, 1)))
         return;
     value = LLVMGetOperand(at, 0);
