@@ -45,6 +45,7 @@ struct tsl_data {
     size_t host_shift;                  /* so many bytes behind the begin of what was allocated for it */
     struct tsl_mem *pinned;             /* a member's memory in which the host's copy lies (host_alloc); or NULL */
     bool host_owned;                    /* the host's copy is ours, not the application's CL_MEM_USE_HOST_PTR */
+    unsigned n_untidied;                /* looks at the directory since it was tidied (tidy.h) */
     bool lost;                          /* for want of memory: readers of the object fail */
     bool moved;                         /* ever, from one space to another */
     bool warned;                        /* "read before anything was written" was said */

@@ -15,6 +15,7 @@
 #include "graph/move.h"
 #include "graph/op.h"
 #include "graph/space.h"
+#include "graph/tidy.h"
 #include "graph/touch.h"
 #include "place/place.h"
 #include "program/program.h"
@@ -196,6 +197,7 @@ static void survey_deferred(struct survey *s, const struct tsl_buffer *buffer)
 /* What the launch needs of a range: moves, and the ends of all that writes there. */
 static void survey_range(struct survey *s, const struct tsl_footing_range *range, bool missing)
 {
+    tsl_tidy(s->data, range->begin, range->end);
     for (struct tsl_tile *tile = tsl_tiles_meeting(&s->data->tiles, range->begin, range->end); tile;
          tile = tsl_tiles_next_meeting(tile, range->end)) {
         uint64_t begin = tile->begin > range->begin ? tile->begin : range->begin;

@@ -418,6 +418,36 @@ void tsl_tiles_join(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
         tile = join_step(tiles, tile);
 }
 
+static bool is_quiet(struct tsl_tile *tile)
+{
+    tsl_tile_prune(tile);
+    return tile->uses.n == 0 && !tile->rollback;
+}
+
+/* Are the neighbour's copies some of the tile's? */
+static bool may_absorb(struct tsl_tile *neighbour, const struct tsl_tile *tile)
+{
+    return neighbour && !tsl_spaces_is_empty(neighbour->valid) &&
+           tsl_spaces_is_empty(tsl_spaces_without(neighbour->valid, tile->valid)) && is_quiet(neighbour) &&
+           neighbour->restored == tile->restored;
+}
+
+void tsl_tiles_absorb(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, uint64_t size)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(tiles, begin, end), *next;
+    struct tsl_tile *before = tile ? RB_PREV(tsl_tile_tree, NULL, tile) : NULL;
+    for (; tile && tile->begin < end; before = tile, tile = next) {
+        next = RB_NEXT(tsl_tile_tree, NULL, tile);
+        if (tile->end - tile->begin > size || !is_quiet(tile))
+            continue;
+        if (may_absorb(before, tile))
+            tile->valid = before->valid;
+        else if (may_absorb(next, tile))
+            tile->valid = next->valid;
+    }
+    tsl_tiles_join(tiles, begin, end);
+}
+
 /* ---- Invariants ------------------------------------------------------------------------------------------------- */
 
 static void must(bool holds)

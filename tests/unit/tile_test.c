@@ -112,6 +112,67 @@ static void joins_what_is_equal_again(void **state)
     assert_int_equal(user.refs, 1);
 }
 
+static void set_valid(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, tsl_spaces valid)
+{
+    for (struct tsl_tile *t = tsl_tiles_cut(tiles, begin, end); t; t = tsl_tiles_next(t, end))
+        t->valid = valid;
+}
+
+/* Bytes 8 to 12 are in both copies, those before in one, those behind in the other. */
+static void make_border(struct tsl_tiles *tiles)
+{
+    tsl_tiles_init(tiles, SIZE, tsl_spaces_of(1), true);
+    set_valid(tiles, 12, SIZE, tsl_spaces_of(2));
+    set_valid(tiles, 8, 12, tsl_spaces_union(tsl_spaces_of(1), tsl_spaces_of(2)));
+    assert_int_equal(tiles->n, 3);
+}
+
+static void small_tiles_give_up_copies_that_nobody_uses(void **state)
+{
+    (void)state;
+    struct tsl_tiles tiles;
+    struct tsl_user user = {.refs = 1};
+    make_border(&tiles);
+    tsl_tiles_absorb(&tiles, 0, SIZE, 3);
+    assert_int_equal(tiles.n, 3);
+    tsl_tiles_absorb(&tiles, 0, SIZE, 4);
+    tsl_tiles_check(&tiles, SIZE);
+    assert_int_equal(tiles.n, 2);
+    assert_int_equal(tsl_tiles_at(&tiles, 0)->end, 12);
+    assert_true(tsl_spaces_only(tsl_tiles_at(&tiles, 8)->valid, 1));
+    tsl_tiles_finish(&tiles);
+
+    make_border(&tiles);
+    tsl_tile_use(tsl_tiles_at(&tiles, 0), &user, 1, false);
+    tsl_tiles_absorb(&tiles, 0, SIZE, 4);
+    assert_int_equal(tiles.n, 2);
+    assert_true(tsl_spaces_only(tsl_tiles_at(&tiles, 8)->valid, 2));
+    tsl_tiles_finish(&tiles);
+
+    make_border(&tiles);
+    tsl_tile_use(tsl_tiles_at(&tiles, 8), &user, 2, false);
+    tsl_tiles_absorb(&tiles, 0, SIZE, 4);
+    assert_int_equal(tiles.n, 3);
+    user.done = true;
+    tsl_tiles_absorb(&tiles, 0, SIZE, 4);
+    assert_int_equal(tiles.n, 2);
+    tsl_tiles_finish(&tiles);
+    assert_int_equal(user.refs, 1);
+}
+
+/* A copy that a neighbour alone has isn't the tile's to give up, and bytes that are nowhere are no copies. */
+static void small_tiles_keep_copies_that_are_theirs_alone(void **state)
+{
+    (void)state;
+    struct tsl_tiles tiles;
+    tsl_tiles_init(&tiles, SIZE, tsl_spaces_of(1), true);
+    set_valid(&tiles, 8, 12, tsl_spaces_of(2));
+    set_valid(&tiles, 12, 16, TSL_SPACES_NONE);
+    tsl_tiles_absorb(&tiles, 0, SIZE, SIZE);
+    assert_int_equal(tiles.n, 4);
+    tsl_tiles_finish(&tiles);
+}
+
 /* A chain of readers on one lane leaves one use; on another lane, its own. */
 static void later_operations_of_a_lane_stand_for_earlier_ones(void **state)
 {
@@ -286,6 +347,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_a_byte_model),
         cmocka_unit_test(joins_what_is_equal_again),
+        cmocka_unit_test(small_tiles_give_up_copies_that_nobody_uses),
+        cmocka_unit_test(small_tiles_keep_copies_that_are_theirs_alone),
         cmocka_unit_test(later_operations_of_a_lane_stand_for_earlier_ones),
         cmocka_unit_test(unfixed_places_are_kept),
         cmocka_unit_test(host_map_holds_only_what_is_used),
