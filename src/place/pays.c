@@ -126,10 +126,25 @@ static double plan_ns(const struct tsl_placer *placer, bool divided)
     return knows ? placer->plan.typical : knows_divided ? placer->plan_divided.typical / PLAN_DIVIDED : 0;
 }
 
-/* How long the launch keeps either the members or the host busy: launches come no sooner than the host plans them. */
-static double busy_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
+/* How long from now the launch's data, and the members that have parts, are busy. */
+static double start_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
 {
-    return fmax(parts->run_ns, plan_ns(placer, false));
+    double start = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (parts->of[i] > 0)
+            start = fmax(start, tsl_load_left_ns(&placer->load[i], ask->now_ns));
+    return start;
+}
+
+/* How long the launch keeps either the members or the host busy: launches come no sooner than the host plans them. From
+ * then on where members would start sooner than it is planned, as where a program waits for each launch: they do
+ * nothing while it is. */
+static double busy_ns(const struct tsl_placer *placer, const struct tsl_parts *parts, double start)
+{
+    double plan = plan_ns(placer, false);
+
+    return fmax(fmax(parts->run_ns, plan), parts->run_ns + plan - start);
 }
 
 static double joints_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
@@ -208,9 +223,11 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
 /* prepaid: launches that ran whole for their moves' sake have lost what these cost. */
 static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, bool prepaid)
 {
-    double peer_ns = 0, gain_ns = parts->known ? parts->whole_run_ns - busy_ns(placer, parts) -
-                                                     joints_ns(placer, parts) - cost_ns(placer)
-                                               : 0;
+    double peer_ns = 0, gain_ns = 0;
+
+    if (parts->known)
+        gain_ns = parts->whole_run_ns - busy_ns(placer, parts, start_ns(placer, ask, parts)) -
+                  joints_ns(placer, parts) - cost_ns(placer);
 
     for (unsigned i = 0; i < placer->n; i++)
         if (parts->of[i] > 0 && !prepaid)
@@ -319,18 +336,16 @@ static bool purse_pays(struct tsl_placer *placer, const struct tsl_parts *parts)
 /* prepaid: its moves were paid for by regret. */
 static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, bool *prepaid)
 {
-    double move_ns = 0, start = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
+    double move_ns = 0, start = start_ns(placer, ask, parts);
 
     for (unsigned i = 0; i < placer->n; i++)
-        if (parts->of[i] > 0) {
+        if (parts->of[i] > 0)
             move_ns =
                 fmax(move_ns, ask->candidates[i].move_ns + tsl_pays_latency_ns(placer, ask->candidates[i].peer_ns));
-            start = fmax(start, tsl_load_left_ns(&placer->load[i], ask->now_ns));
-        }
     move_ns += use_ns(placer, parts);
     if (!parts->known)
         return move_ns <= parts->whole_move_ns + FIRST_CUT_NS;
-    double cut_ns = start + (busy_ns(placer, parts) + joints_ns(placer, parts)) * MARGIN + cost_ns(placer);
+    double cut_ns = start + (busy_ns(placer, parts, start) + joints_ns(placer, parts)) * MARGIN + cost_ns(placer);
     placer->whole_ns = parts->whole_run_ns;
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG,
             "cut %.0f µs (parts %.0f, copies %.0f, cost %.0f) and moves %.0f, whole %.0f with moves %.0f", cut_ns / 1e3,

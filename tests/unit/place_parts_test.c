@@ -696,6 +696,22 @@ static void test_plans(void **state)
     assert_false(pays(KERNEL, LARGE, &parts));
 }
 
+/* While a launch is planned nobody works, unless earlier ones keep the members busy for so long. */
+static void test_plans_while_nobody_works(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 2e5);
+    assert_cut(KERNEL, &parts);
+    for (unsigned i = 0; i < 8; i++)
+        tsl_placer_parts_planned(placer, 9e4, false);
+    assert_no_gain(KERNEL, &parts);
+    ready_ns = now_ns + 1000000;
+    assert_cut(KERNEL, &parts);
+}
+
 /* Moves are hidden where the members, not the host, are what is slow, and where there is enough to hide them behind. */
 static void test_divides(void **state)
 {
@@ -1237,6 +1253,7 @@ int main(void)
         cmocka_unit_test_teardown(test_cost, end),
         cmocka_unit_test_teardown(test_waits, end),
         cmocka_unit_test_teardown(test_plans, end),
+        cmocka_unit_test_teardown(test_plans_while_nobody_works, end),
         cmocka_unit_test_teardown(test_joints, end),
         cmocka_unit_test_teardown(test_copies, end),
         cmocka_unit_test_teardown(test_work, end),
