@@ -61,6 +61,16 @@ class Result:
         return record
 
 
+def read_results(path):
+    """(results, commands) that earlier sessions left in results.json; nothing where there is none."""
+    if not path.exists():
+        return [], []
+    document = json.loads(path.read_text())
+    fields = {f.name for f in dataclasses.fields(Result)}
+    results = [Result(**{name: value for name, value in record.items() if name in fields}) for record in document['results']]
+    return results, [document['about']['command']]
+
+
 def without_outliers(times):
     """One far time can draw the mean so far that the rule leaves nothing: then that time goes first."""
     if len(times) < 4:
