@@ -11,9 +11,10 @@
 #include "program/program.h"
 #include "tile/tile.h"
 
-#define ASKED_IN   16 /* so many launches of a kernel are asked about once */
-#define MOST_TILES 4u /* of an object; where there are more, to look at them takes as long as a survey */
-#define UNWRITTEN  8u /* that part of an object may be unwritten where all of it is claimed */
+#define ASKED_IN    16  /* so many launches of a kernel are asked about once */
+#define MOST_TILES  4u  /* of an object; where there are more, to look at them takes as long as a survey */
+#define MOST_JOINED 64u /* of an object whose tiles are joined first: what set them apart may be over */
+#define UNWRITTEN   8u  /* that part of an object may be unwritten where all of it is claimed */
 
 /* What is known of the objects of a launch. */
 struct objects {
@@ -30,6 +31,13 @@ static int last_member(const struct tsl_command *c)
     return -1;
 }
 
+/* Launches that are over may have left tiles that differ no more. */
+static void join_tiles(struct tsl_data *data)
+{
+    if (data->tiles.n > MOST_TILES && data->tiles.n <= MOST_JOINED)
+        tsl_tiles_join(&data->tiles, 0, data->size);
+}
+
 /* Has the member all of the memory object? Adds what is known of it. What was never written is anywhere. */
 static bool is_there(const struct tsl_graph *g, const struct tsl_buffer *buffer, unsigned member,
                      struct objects *objects)
@@ -37,6 +45,7 @@ static bool is_there(const struct tsl_graph *g, const struct tsl_buffer *buffer,
     struct tsl_data *data = tsl_data_of(buffer);
     uint64_t end = buffer->offset + buffer->size, unwritten = 0;
     unsigned n = 0, space = tsl_space_of(&g->ports[member], data);
+    join_tiles(data);
     for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, buffer->offset, end); tile;
          tile = tsl_tiles_next_meeting(tile, end)) {
         if (++n > MOST_TILES)
