@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 
 #define HEIGHT 9
 #define LEFT   (-77) /* where nothing is stored */
@@ -37,6 +39,8 @@ static const char source[] =
     "    int x = get_global_id(0), y = get_global_id(1); global const int *end = a + w * h; global int *p = o - 1000;\n"
     "    if (x > 1 && x < w - 2) p[I(x, y) + 1000] = end[I(x, y - h)] + 3 * end[I(x, y) - w * h - 2]\n"
     "        + 5 * end[I(x + 2, y - h)]; }\n"
+    "kernel void inside(global const int *a, global int *o, int w, int h) {\n"
+    "    int x = get_global_id(0), y = get_global_id(1); if (y < h && x < w) o[I(x, y)] += 3 * a[I(x, y)]; }\n"
     /* Who takes part: a[i] % m != 1, for m of 1 to 70: all, nearly all, half of them. */
     "kernel void some(global const int *a, global int *o, int m, int n) {\n"
     "    int i = get_global_id(0), v = a[i], s = 0; if (v % m != 1) { int r = a[i + n]; s = 2 * r + a[i + 2 * n]; o[i] "
@@ -256,12 +260,81 @@ static void conditions_in_local_memory(void **state)
     }
 }
 
+#define WIDE 1024
+#define ROWS 64
+
+/* Rows of numbers, and behind them as many of which nothing can be read or written. */
+static int *rows_before_nothing(void)
+{
+    const size_t size = WIDE * ROWS * sizeof(int);
+    int *rows = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_ptr_not_equal(rows, MAP_FAILED);
+    assert_int_equal(mprotect((char *)rows + size, size, PROT_NONE), 0);
+    return rows;
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* The least time of some launches that begin in that row. */
+static double seconds_from(struct cpu_rig *rig, cl_kernel kernel, size_t row)
+{
+    const size_t offset[] = {0, row}, global[] = {WIDE, ROWS}, local[] = {32, 8};
+    double least = 1e9;
+
+    for (int i = 0; i < 15; i++) {
+        double begin = now();
+        assert_int_equal(clEnqueueNDRangeKernel(rig->queue, kernel, 2, offset, global, local, 0, NULL, NULL),
+                         CL_SUCCESS);
+        assert_int_equal(clFinish(rig->queue), CL_SUCCESS);
+        least = now() - begin < least ? now() - begin : least;
+    }
+    return least;
+}
+
+/* Work-items beyond an array's end that do nothing take no longer than those that compute, though no memory is there:
+ * the processor takes hundreds of cycles for each access there, even if it is masked out. */
+static void rows_beyond_the_end(void **state)
+{
+    struct cpu_rig *rig = *state;
+    int *rows[2] = {rows_before_nothing(), rows_before_nothing()};
+    const int values[] = {WIDE, ROWS};
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(cpu_rig_program(rig, source, ""), "inside", &error);
+    cl_mem buffers[2];
+    double inside, beyond;
+
+    assert_int_equal(error, CL_SUCCESS);
+    for (cl_uint k = 0; k < 2; k++) {
+        buffers[k] = clCreateBuffer(rig->context, CL_MEM_USE_HOST_PTR, WIDE * ROWS * sizeof(int), rows[k], &error);
+        assert_int_equal(error, CL_SUCCESS);
+        assert_int_equal(clSetKernelArg(kernel, k, sizeof(buffers[k]), &buffers[k]), CL_SUCCESS);
+        assert_int_equal(clSetKernelArg(kernel, 2 + k, sizeof(int), &values[k]), CL_SUCCESS);
+    }
+    inside = seconds_from(rig, kernel, 0);
+    beyond = seconds_from(rig, kernel, ROWS);
+    clReleaseKernel(kernel);
+    for (int k = 0; k < 2; k++) {
+        clReleaseMemObject(buffers[k]);
+        munmap(rows[k], 2 * WIDE * ROWS * sizeof(int));
+    }
+    printf("inside %.1f us, beyond %.1f us\n", inside * 1e6, beyond * 1e6);
+    assert_true(beyond < 3 * inside);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(borders_of_images),   cmocka_unit_test(both_sides_of_a_condition),
         cmocka_unit_test(counted_from_behind), cmocka_unit_test(conditions_of_the_data),
         cmocka_unit_test(a_condition_twice),   cmocka_unit_test(conditions_in_local_memory),
+        cmocka_unit_test(rows_beyond_the_end),
     };
 
     return cmocka_run_group_tests_name("masked", tests, cpu_rig_setup, cpu_rig_teardown);

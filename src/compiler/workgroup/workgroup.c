@@ -357,10 +357,10 @@ static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FIL
         kc_wg_store_vectors(module);
     }
     kc_wg_part_neighbours(module, !has_masks(machine));
-    if (has_masks(machine))
-        return is_sound(module, why);
-    kc_wg_part_masked_stores(module);
-    return is_sound(module, why) && kc_wg_run_passes(module, machine, KC_PASSES_SINK, why);
+    kc_wg_part_masked_stores(module, !has_masks(machine));
+    if (!is_sound(module, why))
+        return false;
+    return has_masks(machine) || kc_wg_run_passes(module, machine, KC_PASSES_SINK, why);
 }
 
 bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optimise, FILE *notes, char **why)

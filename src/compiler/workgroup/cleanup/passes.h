@@ -14,7 +14,7 @@
 extern const char KC_PASSES_SHAPE[], KC_PASSES_SHAPE_OWN[], KC_PASSES_SHAPE_PLAIN[];
 /* For work-group functions: variables into registers, loops over lanes into vector code, then the rest of O3. */
 extern const char KC_PASSES_VECTORISE[], KC_PASSES_FINISH[], KC_PASSES_FINISH_LARGE[], KC_PASSES_FINISH_PLAIN[];
-/* After kc_wg_part_masked_stores(): what only a store needs is skipped if no lane stores. */
+/* After kc_wg_part_masked_stores(full): what only a store needs is skipped if no lane stores. */
 extern const char KC_PASSES_SINK[];
 
 bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
@@ -91,9 +91,11 @@ void kc_wg_store_vectors(LLVMModuleRef module);
 void kc_wg_stop_endless(LLVMBuilderRef b, LLVMValueRef function);
 void kc_wg_stop_dead_ends(LLVMModuleRef module);
 
-/* Without AVX-512 a masked store costs AMD's processors as much as ten others, whatever the mask, and loads from there
- * wait for it: a branch tests whether all lanes store, or none. Where mostly some do, that costs a fifth. Also after
- * LLVM's passes. */
-void kc_wg_part_masked_stores(LLVMModuleRef module);
+/* A masked access where no memory is costs hundreds of cycles, also for no lane: the processor sees only then that it
+ * isn't a fault. Work-groups that reach beyond an array's last row do that in each strip. So a branch tests whether any
+ * lane stores; what only the store needs is behind it.
+ * full: also whether all do. Without AVX-512 a masked store costs AMD's processors as much as ten others, whatever the
+ * mask, and loads from there wait for it. Where mostly some lanes do, that costs a fifth. Also after LLVM's passes. */
+void kc_wg_part_masked_stores(LLVMModuleRef module, bool full);
 
 #endif
