@@ -332,15 +332,24 @@ static void judge_node(struct sim *sim, struct model *model, const struct sim_no
     compare(sim, model, node);
 }
 
+/* Of a kernel also a buffer that it is given and doesn't touch: the core asks footprints only where they matter. */
+static bool is_given(const struct sim_node *node, const struct sim_access *access)
+{
+    return access->size && node->idle == (int)access->area;
+}
+
 static bool share_area(const struct sim_node *a, const struct sim_node *b)
 {
     const struct sim_access *of_a[] = {&a->dst, &a->src}, *of_b[] = {&b->dst, &b->src};
 
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 2; i++) {
+        if (is_given(a, of_b[i]) || is_given(b, of_a[i]))
+            return true;
         for (unsigned j = 0; j < 2; j++)
             if (of_a[i]->size && of_b[j]->size && of_a[i]->area == of_b[j]->area)
                 return true;
-    return false;
+    }
+    return a->idle >= 0 && a->idle == b->idle;
 }
 
 static bool is_opaque(const struct sim_node *node)
