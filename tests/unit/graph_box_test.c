@@ -701,6 +701,40 @@ static void test_failed_kernel(void **state)
     assert_right();
 }
 
+/* A map that tells of an earlier launch's failure maps nothing, so nothing is written: neither one range nor many rows.
+ * The program would not hear of such a write's failure. */
+static void test_map_that_tells(void **state)
+{
+    const struct tsl_box_copy boxes[2] = {box_at(64, PITCH, 1, PITCH), box_at(64, 4, SIDE, PITCH)};
+    struct tsl_enqueue e = {.type = CL_COMMAND_MAP_BUFFER, .blocking = true};
+    struct tsl_buffer *other;
+    void *ptr;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        begin(2, false);
+        other = timed_buffer(&t, SIZE);
+        spread(2);
+        t.members = 1;
+        timed_launch(&t, "touch", 1, 1, &other, 0, NULL);
+        timed_finish(&t);
+        tsl_fake_reset_counts();
+        tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, 1, -9006);
+        timed_launch(&t, "touch", 1, 1, &other, 0, NULL);
+        tsl_fake_fail_work(0, TSL_FAKE_COPY, 1, -9007);
+        e.queue = t.queue;
+        assert_int_equal(tsl_enqueue_map_box(&e, matrix, CL_MAP_READ | CL_MAP_WRITE, &boxes[i], &ptr), -9006);
+        assert_int_equal(tsl_buffer_map_count(matrix), 0);
+        assert_moved(0, 0);
+        assert_right_on(0);
+        assert_right_on(1);
+        assert_moved(0, 0);
+        assert_right();
+        tsl_object_release(&other->object);
+        end(NULL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -727,6 +761,7 @@ int main(void)
         cmocka_unit_test_teardown(test_two_maps, end),
         cmocka_unit_test_teardown(test_failed_unmap, end),
         cmocka_unit_test_teardown(test_failed_kernel, end),
+        cmocka_unit_test(test_map_that_tells),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
