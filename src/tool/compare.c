@@ -121,11 +121,8 @@ static const struct argp argp = {
         "output or files differ."
         "\v"
         "The program gets no input, and what it prints is kept from the terminal. Each way is run once before it is "
-        "timed. "
-        "The exit status is 1 if a way fails or differs, or a named file isn't written; 125 if tesela fails, 126 if "
-        "the program can't be run, 127 if "
-        "it "
-        "isn't found.",
+        "timed. The exit status is 1 if a way fails or differs, or a named file isn't written; 125 if tesela fails, "
+        "126 if the program can't be run, 127 if it isn't found.",
 };
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */

@@ -271,8 +271,7 @@ static void put_units(const struct tsl_meters *m, FILE *out)
     for (unsigned u = 0; u < m->n_units; u++)
         put_unit(m, u, out);
     fputs("</table></div>\n<p class=\"soft\">Waits for data: idle while bytes for its next kernel, or any bytes to it, "
-          "were "
-          "on their way. GB/s are of the time in which the link was busy.</p>\n",
+          "were on their way. GB/s are of the time in which the link was busy.</p>\n",
           out);
 }
 
@@ -380,16 +379,13 @@ static void put_kernels(const struct tsl_meters *m, FILE *out)
     fputs("<h2>Kernels</h2>\n<div class=\"wide\"><table id=\"kernels\">\n<tr><th>kernel</th><th "
           "class=\"n\">launches</th><th "
           "class=\"n\">time, all members</th><th>rung</th><th>shares of the work</th><th class=\"n\">expected / "
-          "took</th><th>why "
-          "not more</th></tr>\n",
+          "took</th><th>why not more</th></tr>\n",
           out);
     for (unsigned k = 0; k < m->n_kernels; k++)
         put_kernel(m, &m->kernels[k], out);
     fputs("</table></div>\n<p class=\"soft\">Rung, of launches that were cut: shares of <i>exact</i> ones write "
-          "different "
-          "bytes; those of <i>domain</i> share what they write; those of <i>merge</i> and <i>reduce</i> write copies, "
-          "which "
-          "become one. Expected: by the kernel's earlier runs, where there were any.</p>\n",
+          "different bytes; those of <i>domain</i> share what they write; those of <i>merge</i> and <i>reduce</i> "
+          "write copies, which become one. Expected: by the kernel's earlier runs, where there were any.</p>\n",
           out);
 }
 
