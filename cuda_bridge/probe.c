@@ -123,7 +123,7 @@ static void show_all(tsl_found_fn *found, void *arg)
     if (tsl_cu.cuDeviceGetCount(&n))
         n = 0;
     if (n == 0)
-        tsl_driver_report_problem("CUDA: its driver is there, but shows no GPU");
+        tsl_driver_report_trouble(TSL_TROUBLE_CUDA, "CUDA: its driver is there, but shows no GPU");
     if (n > TSL_MAX_MEMBERS)
         n = TSL_MAX_MEMBERS;
     memset(gpus, 0, sizeof(gpus));
@@ -134,24 +134,27 @@ static void show_all(tsl_found_fn *found, void *arg)
 }
 
 /* Called once in a process; tests reset the registry, and probe again. */
-static bool load(char **why)
+static enum tsl_cuda_load load(char **why)
 {
-    static bool loaded;
+    static enum tsl_cuda_load state = TSL_CUDA_ABSENT;
 
     *why = NULL;
-    if (!loaded)
-        loaded = tsl_cuda_load(tsl_settings()->cuda_library, why) == TSL_CUDA_THERE;
-    return loaded;
+    if (state != TSL_CUDA_THERE)
+        state = tsl_cuda_load(tsl_settings()->cuda_library, why);
+    return state;
 }
 
 cl_int tsl_cuda_probe(tsl_found_fn *found, void *arg)
 {
     const char *text = NULL;
     CUresult result;
+    enum tsl_cuda_load state;
     char *why;
 
-    if (!load(&why)) {
-        tsl_driver_report_problem("%s", why ? why : "CUDA: memory ran out");
+    state = load(&why);
+    if (state != TSL_CUDA_THERE) {
+        tsl_driver_report_trouble(state == TSL_CUDA_ABSENT ? TSL_TROUBLE_NO_CUDA : TSL_TROUBLE_CUDA, "%s",
+                                  why ? why : "CUDA: memory ran out");
         free(why);
         return CL_SUCCESS;
     }
@@ -162,7 +165,7 @@ cl_int tsl_cuda_probe(tsl_found_fn *found, void *arg)
     }
     if (tsl_cu.cuGetErrorString(result, &text) || !text)
         text = "no words for it";
-    tsl_driver_report_problem("CUDA: its driver could not start: error %u, %s", result, text);
+    tsl_driver_report_trouble(TSL_TROUBLE_CUDA, "CUDA: its driver could not start: error %u, %s", result, text);
     return CL_SUCCESS;
 }
 

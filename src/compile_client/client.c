@@ -39,6 +39,7 @@ static struct client {
     bool greeted;               /* its HELLO has arrived */
     bool ever_greeted;          /* the HELLO of any process has arrived */
     bool reading;               /* a thread reads, for all callers */
+    enum tsl_client_lack lack;  /* of the last try that failed */
     bool hopeless;              /* it speaks another version: starting it again is no use */
     uint64_t requests;          /* numbers given so far */
     struct tsl_writer in;       /* received, not yet a whole message */
@@ -51,6 +52,7 @@ static struct program {
     pthread_once_t once;
     char path[PATH_MAX];
     const char *why;                 /* NULL: path is right */
+    enum tsl_client_lack lack;       /* of why */
     char unrunnable[PATH_MAX + 128]; /* a sentence for why */
     char *const *arguments;
 } program = {.once = PTHREAD_ONCE_INIT};
@@ -63,6 +65,7 @@ static void find_program(void)
         return; /* set by a test */
     if (tsl_spawn_find(places, 2, program.path))
         return;
+    program.lack = TSL_CLIENT_ABSENT;
     if (getauxval(AT_SECURE))
         program.why = "programs with raised rights start no kernel compiler";
     else if (!program.path[0])
@@ -74,6 +77,7 @@ static void find_program(void)
             "the kernel compiler %s can't be run: the file's rights forbid it, or its file system is mounted noexec",
             program.path);
         program.why = program.unrunnable;
+        program.lack = TSL_CLIENT_UNRUNNABLE;
     }
 }
 
@@ -161,24 +165,47 @@ static bool start(const char *path) TSL_REQUIRES(lock)
     return started;
 }
 
-/* What to do where starting it fails so: mostly nothing is wrong with the file. */
-static const char *remedy_of(int error)
+/* Mostly nothing is wrong with the file. */
+static enum tsl_client_lack lack_of(int error)
 {
     switch (error) {
     case EPERM:
     case EACCES:
     case EAGAIN:
     case ENOSYS:
-        return "TESELA_CPU=opencl takes another OpenCL, which must start no process either: Mesa's rusticl doesn't, "
-               "PoCL's linker is one";
+        return TSL_CLIENT_FORBIDDEN;
     case EMFILE:
     case ENFILE:
-        return "ulimit -n tells how many a process may have open";
+        return TSL_CLIENT_NO_FILES;
     case ENOMEM:
-        return "this machine, or its container, has none left for another process";
+        return TSL_CLIENT_NO_MEMORY;
     default:
-        return "install Tesela again";
+        return TSL_CLIENT_BROKEN;
     }
+}
+
+/* What to do where starting it fails so. */
+static const char *const remedies[] = {
+    [TSL_CLIENT_FORBIDDEN] = "TESELA_CPU=opencl takes another OpenCL, which must start no process either: Mesa's "
+                             "rusticl doesn't, PoCL's linker is one",
+    [TSL_CLIENT_NO_FILES] = "ulimit -n tells how many a process may have open",
+    [TSL_CLIENT_NO_MEMORY] = "this machine, or its container, has none left for another process",
+    [TSL_CLIENT_BROKEN] = "install Tesela again",
+};
+
+/* *why (heap) is a sentence, or NULL where there is no memory for it. */
+static void tell(enum tsl_client_lack lack, const char *sentence, char **why) TSL_REQUIRES(lock)
+{
+    client.lack = lack;
+    *why = strdup(sentence);
+}
+
+static void tell_unstarted(const char *path, int error, char **why) TSL_REQUIRES(lock)
+{
+    client.lack = lack_of(error);
+    if (asprintf(why, "the kernel compiler %s can't be started here: %s (%s)", path, strerror(error),
+                 remedies[client.lack]) < 0)
+        *why = NULL;
 }
 
 /* Makes sure that a process runs; false, and *why (heap), if none can be started. */
@@ -190,17 +217,27 @@ static bool have_process(char **why) TSL_REQUIRES(lock)
         return true;
     *why = NULL;
     if (!path)
-        *why = strdup(reason);
+        tell(program.lack, reason, why);
     else if (client.hopeless)
-        *why = strdup("the kernel compiler beside the library is of another version: install Tesela again");
+        tell(TSL_CLIENT_OTHER, "the kernel compiler beside the library is of another version: install Tesela again",
+             why);
     else {
         if (start(path))
             return true;
-        if (asprintf(why, "the kernel compiler %s can't be started here: %s (%s)", path, strerror(errno),
-                     remedy_of(errno)) < 0)
-            *why = NULL;
+        tell_unstarted(path, errno, why);
     }
     return false;
+}
+
+enum tsl_client_lack tsl_client_lack(void)
+{
+    enum tsl_client_lack lack;
+
+    pthread_once(&program.once, find_program);
+    tsl_lock_take(&lock);
+    lack = program.why ? program.lack : client.lack;
+    tsl_lock_give(&lock);
+    return lack;
 }
 
 int tsl_client_process(void)
@@ -366,7 +403,7 @@ static cl_int call_locked(struct tsl_writer *message, struct call *call, char **
         *why = strdup("the kernel compiler ended, again and again, before it answered");
         return CL_OUT_OF_RESOURCES;
     }
-    *why = strdup(ENDS_AT_ONCE);
+    tell(TSL_CLIENT_ENDS_AT_ONCE, ENDS_AT_ONCE, why);
     return CL_COMPILER_NOT_AVAILABLE;
 }
 
@@ -383,6 +420,14 @@ static void wait_for_hello(uint64_t until_ns) TSL_REQUIRES(lock)
     }
 }
 
+static void tell_silent(unsigned limit_ms, char **why) TSL_REQUIRES(lock)
+{
+    client.lack = TSL_CLIENT_BROKEN;
+    if (asprintf(why, "the kernel compiler %s was started and says nothing, after %u s: install Tesela again",
+                 program.path, limit_ms / 1000) < 0)
+        *why = NULL;
+}
+
 static bool greet_locked(unsigned limit_ms, char **why) TSL_REQUIRES(lock)
 {
     const uint64_t until_ns = tsl_clock_ns() + limit_ms * UINT64_C(1000000);
@@ -395,10 +440,9 @@ static bool greet_locked(unsigned limit_ms, char **why) TSL_REQUIRES(lock)
     if (client.hopeless)
         have_process(why); /* starts none, and says why */
     else if (tsl_clock_ns() < until_ns)
-        *why = strdup(ENDS_AT_ONCE);
-    else if (asprintf(why, "the kernel compiler %s was started and says nothing, after %u s: install Tesela again",
-                      program.path, limit_ms / 1000) < 0)
-        *why = NULL;
+        tell(TSL_CLIENT_ENDS_AT_ONCE, ENDS_AT_ONCE, why);
+    else
+        tell_silent(limit_ms, why);
     return false;
 }
 

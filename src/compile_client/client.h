@@ -19,6 +19,22 @@ struct tsl_reply {
  * ended each time it had this request; *why likewise. Also in a forked child. */
 cl_int tsl_client_call(struct tsl_writer *message, struct tsl_reply *reply, char **why);
 
+/* What the compiler lacks. */
+enum tsl_client_lack {
+    TSL_CLIENT_LACKS_NOTHING,
+    TSL_CLIENT_ABSENT,      /* there is none, or none for this program */
+    TSL_CLIENT_UNRUNNABLE,  /* its file may not be run */
+    TSL_CLIENT_FORBIDDEN,   /* no process may be started */
+    TSL_CLIENT_NO_FILES,    /* this process has too many files open */
+    TSL_CLIENT_NO_MEMORY,   /* for another process */
+    TSL_CLIENT_BROKEN,      /* its file is no program, or it says nothing */
+    TSL_CLIENT_OTHER,       /* of another version than the library */
+    TSL_CLIENT_ENDS_AT_ONCE /* as where a library of its own is missing */
+};
+
+/* What the last try to use the compiler found lacking. Any thread, no locks held. */
+enum tsl_client_lack tsl_client_lack(void);
+
 /* Starts the compiler, if none runs, and waits for its first word, for who wants to know whether it works before there
  * is anything to build; no longer than limit_ms, if no other thread waits for an answer meanwhile. False: it doesn't;
  * *why is a sentence (heap). Any thread, no locks held. */

@@ -14,7 +14,8 @@ void tsl_driver_report_to(const struct tsl_report_sink *to)
     sink = to;
 }
 
-__attribute__((format(printf, 2, 0))) static void say(enum tsl_log_level level, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void say(enum tsl_trouble trouble, enum tsl_log_level level,
+                                                      const char *format, va_list args)
 {
     char *sentence = NULL;
 
@@ -22,7 +23,7 @@ __attribute__((format(printf, 2, 0))) static void say(enum tsl_log_level level, 
         return;
     tsl_log(TSL_LOG_IN_DRIVER, level, "%s", sentence);
     if (sink)
-        sink->problem(sentence);
+        sink->problem(trouble, sentence);
     else
         free(sentence);
 }
@@ -32,7 +33,16 @@ void tsl_driver_report_problem(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(TSL_LOG_WARN, format, args);
+    say(TSL_TROUBLE_OTHER, TSL_LOG_WARN, format, args);
+    va_end(args);
+}
+
+void tsl_driver_report_trouble(enum tsl_trouble trouble, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(trouble, TSL_LOG_WARN, format, args);
     va_end(args);
 }
 
@@ -41,7 +51,7 @@ void tsl_driver_report_error(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(TSL_LOG_ERROR, format, args);
+    say(TSL_TROUBLE_OTHER, TSL_LOG_ERROR, format, args);
     va_end(args);
 }
 

@@ -5,8 +5,20 @@
 #ifndef TSL_DRIVER_REPORT_H
 #define TSL_DRIVER_REPORT_H
 
+/* What a problem is, for what chooses a remedy by it. */
+enum tsl_trouble {
+    TSL_TROUBLE_OTHER,
+    TSL_TROUBLE_NO_VENDORS, /* the folder of vendors can't be read, or has no .icd file */
+    TSL_TROUBLE_NO_LIBRARY, /* a vendor's library, or one that it needs, isn't there */
+    TSL_TROUBLE_UNFIT,      /* a vendor's library is there and can't be loaded */
+    TSL_TROUBLE_NO_CUDA,    /* CUDA's library isn't there */
+    TSL_TROUBLE_CUDA,       /* CUDA's library is there and can't be used */
+};
+
 /* A sentence about what could not be loaded or used at all. */
 void tsl_driver_report_problem(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+void tsl_driver_report_trouble(enum tsl_trouble trouble, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* As a problem, of what the user asked for by name: an error, which the log shows by default. */
 void tsl_driver_report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -19,7 +31,7 @@ void tsl_driver_report_why(const char *format, ...) __attribute__((format(printf
 
 /* Where the sentences go; each function owns the heap strings that it gets. */
 struct tsl_report_sink {
-    void (*problem)(char *sentence);
+    void (*problem)(enum tsl_trouble trouble, char *sentence);
     void (*empty)(char *name, char *why);
     void (*why)(char *words);
 };

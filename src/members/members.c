@@ -47,9 +47,11 @@ static _Atomic pid_t owner;
 /* This thread is inside a driver's probe or open and holds the lock. */
 static _Thread_local bool inside;
 
-static char *forked_problem[] = {"this process was forked from one that used Tesela already, so it has no members"};
+static struct tsl_problem forked_problem[] = {
+    {.sentence = "this process was forked from one that used Tesela already, so it has no members"}};
 static const struct tsl_found_list forked_list = {.problems = forked_problem, .n_problems = 1};
-static char *inside_problem[] = {"a vendor asked for members while it was itself being probed or opened"};
+static struct tsl_problem inside_problem[] = {
+    {.sentence = "a vendor asked for members while it was itself being probed or opened"}};
 static const struct tsl_found_list inside_list = {.problems = inside_problem, .n_problems = 1};
 
 static bool forked(void)
@@ -59,17 +61,17 @@ static bool forked(void)
     return !atomic_compare_exchange_strong(&owner, &none, self) && none != self;
 }
 
-static void add_problem_locked(char *sentence)
+static void add_problem_locked(enum tsl_trouble trouble, char *sentence)
 {
     struct tsl_found_list *list = &registry.list;
-    char **more = sentence ? realloc(list->problems, (list->n_problems + 1) * sizeof(*more)) : NULL;
+    struct tsl_problem *more = sentence ? realloc(list->problems, (list->n_problems + 1) * sizeof(*more)) : NULL;
 
     if (!more) {
         free(sentence);
         return;
     }
     list->problems = more;
-    list->problems[list->n_problems++] = sentence;
+    list->problems[list->n_problems++] = (struct tsl_problem){trouble, sentence};
 }
 
 static void add_empty_locked(char *name, char *why)
@@ -137,7 +139,7 @@ static void found_locked(void *arg, const struct tsl_path *path)
         if (more)
             list->rows = more;
         finish_row(&row);
-        add_problem_locked(strdup("memory ran out while members were looked for"));
+        add_problem_locked(TSL_TROUBLE_OTHER, strdup("memory ran out while members were looked for"));
         return;
     }
     list->rows = more;
@@ -166,7 +168,7 @@ static void choose_by_config_locked(const struct tsl_config *config)
     struct tsl_found_list *list = &registry.list;
 
     if (!matched) {
-        add_problem_locked(strdup("memory ran out while members were chosen"));
+        add_problem_locked(TSL_TROUBLE_OTHER, strdup("memory ran out while members were chosen"));
         return;
     }
     tsl_choose_by_config(list->rows, list->n, config, matched);
@@ -192,7 +194,7 @@ static void choose_locked(void)
     matched = calloc(settings->n_members + 1, sizeof(*matched));
 
     if (!matched) {
-        add_problem_locked(strdup("memory ran out while members were chosen"));
+        add_problem_locked(TSL_TROUBLE_OTHER, strdup("memory ran out while members were chosen"));
         return;
     }
     tsl_choose(list->rows, list->n, settings->members, settings->n_members, matched);
@@ -361,7 +363,7 @@ void tsl_members_reset(void)
     for (unsigned i = 0; i < list->n; i++)
         finish_row(&list->rows[i]);
     for (unsigned i = 0; i < list->n_problems; i++)
-        free(list->problems[i]);
+        free(list->problems[i].sentence);
     for (unsigned i = 0; i < list->n_empty; i++) {
         free(list->empty[i].name);
         free(list->empty[i].why);

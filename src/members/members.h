@@ -6,6 +6,7 @@
 #define TSL_MEMBERS_MEMBERS_H
 
 #include "driver/driver.h"
+#include "driver/report.h"
 
 /* One row of `tesela info`: a path, and whether it serves. */
 struct tsl_found {
@@ -20,10 +21,15 @@ struct tsl_empty {
     char *name, *why;
 };
 
+struct tsl_problem {
+    enum tsl_trouble trouble;
+    char *sentence;
+};
+
 struct tsl_found_list {
     unsigned n;
-    struct tsl_found *rows; /* in the order of drivers, then of their probe */
-    char **problems;        /* sentences about vendors that could not be loaded at all */
+    struct tsl_found *rows;       /* in the order of drivers, then of their probe */
+    struct tsl_problem *problems; /* vendors that could not be loaded at all, and the like */
     unsigned n_problems;
     struct tsl_empty *empty; /* not problems: a vendor whose hardware is missing, say */
     unsigned n_empty;

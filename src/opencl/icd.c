@@ -219,6 +219,16 @@ static void show_platforms(const struct library *library, tsl_opencl_platform_fn
 /* A pointer to a function out of one to data, as POSIX promises that it works. */
 #define TO_FUNCTION(function, address) (*(void **)&(function) = (address))
 
+/* dlerror() has no codes: its text alone tells a library that isn't there from one that doesn't fit. */
+static void tell_unloaded(const char *icd)
+{
+    const char *error = dlerror();
+    bool missing = error && strstr(error, "cannot open shared object");
+
+    tsl_driver_report_trouble(missing ? TSL_TROUBLE_NO_LIBRARY : TSL_TROUBLE_UNFIT, "%s: %s", icd,
+                              error ? error : "its library could not be loaded");
+}
+
 static void load(const char *icd, const char *name, tsl_opencl_platform_fn *fn, void *arg)
 {
     struct library library = {.name = name, .icd = icd};
@@ -227,7 +237,7 @@ static void load(const char *icd, const char *name, tsl_opencl_platform_fn *fn, 
     void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 
     if (!handle) {
-        tsl_driver_report_problem("%s: %s", icd, dlerror());
+        tell_unloaded(icd);
         return;
     }
     TO_FUNCTION(extension_address, dlsym(handle, "clGetExtensionFunctionAddress"));
@@ -278,7 +288,8 @@ static void read_icd(const char *folder, const char *icd, tsl_opencl_platform_fn
     errno = 0;
     name = first_line(file);
     if (!name)
-        tsl_driver_report_problem("%s names no library%s%s", file, errno ? ": " : "", errno ? strerror(errno) : "");
+        tsl_driver_report_trouble(TSL_TROUBLE_NO_LIBRARY, "%s names no library%s%s", file, errno ? ": " : "",
+                                  errno ? strerror(errno) : "");
     else
         load(icd, name, fn, arg);
     free(name);
@@ -305,11 +316,12 @@ void tsl_opencl_platforms(const char *folder, tsl_opencl_platform_fn *fn, void *
 
     current_probe++;
     if (n < 0) {
-        tsl_driver_report_problem("the folder of vendors, %s, could not be read: %s", folder, strerror(errno));
+        tsl_driver_report_trouble(TSL_TROUBLE_NO_VENDORS, "the folder of vendors, %s, could not be read: %s", folder,
+                                  strerror(errno));
         return;
     }
     if (n == 0)
-        tsl_driver_report_problem("the folder of vendors, %s, has no .icd file in it", folder);
+        tsl_driver_report_trouble(TSL_TROUBLE_NO_VENDORS, "the folder of vendors, %s, has no .icd file in it", folder);
     for (int i = 0; i < n; i++) {
         read_icd(folder, entries[i]->d_name, fn, arg);
         free(entries[i]);

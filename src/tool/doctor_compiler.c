@@ -33,9 +33,13 @@ static void first_words(const char *path, char line[256])
     line[strcspn(line, "\n")] = '\0';
 }
 
-static const char *remedy_of(const char *said)
+/* The dynamic loader's exit status where it can't start a program. */
+enum { STATUS_UNLOADED = 127 };
+
+/* said: words of the compiler and of the programs that it runs, which have no codes. */
+static const char *remedy_of(const struct tsl_child_result *result, const char *said)
 {
-    if (strstr(said, "shared libraries"))
+    if (result->end == TSL_CHILD_EXITED && result->number == STATUS_UNLOADED)
         return "Install LLVM's libraries (on Debian: apt install libllvm19 libclang-cpp19), or Tesela's package again";
     if (strstr(said, "linker"))
         return "Install the linker ld (on Debian: apt install binutils)";
@@ -61,7 +65,7 @@ static bool try_kernel(struct tsl_findings *f, const char *folder, const char *c
     if (!how[0])
         return false;
     first_words(err, said);
-    tsl_finding_problem(f, remedy_of(said),
+    tsl_finding_problem(f, remedy_of(&result, said),
                         "the kernel compiler %s %s%s%s, so Tesela's own drivers can't build programs. "
                         "TESELA_CPU=opencl takes another OpenCL for the processors, where there is one",
                         compiler, how, said[0] ? ": " : "", said);
@@ -71,19 +75,17 @@ static bool try_kernel(struct tsl_findings *f, const char *folder, const char *c
 /* It is there, and can't be started, or says nothing that the library understands. */
 static void tell_unstarted(struct tsl_findings *f, const char *why)
 {
-    const char *remedy = NULL;
+    static const char *const remedies[] = {
+        [TSL_CLIENT_FORBIDDEN] = "Let the sandbox start processes. Until then kernels run that this user built before, "
+                                 "from the cache",
+        [TSL_CLIENT_NO_FILES] = "Let a process have more files open (ulimit -n)",
+        [TSL_CLIENT_NO_MEMORY] = "Give this machine, or its container, more memory or processes",
+        [TSL_CLIENT_BROKEN] = "Install Tesela again",
+        [TSL_CLIENT_OTHER] = "Install Tesela again",
+        [TSL_CLIENT_ENDS_AT_ONCE] = "Install Tesela again",
+    };
 
-    if (strstr(why, "install Tesela again"))
-        remedy = "Install Tesela again";
-    else if (strstr(why, "TESELA_CPU=opencl"))
-        remedy = "Let the sandbox start processes. Until then kernels run that this user built before, from the cache";
-    tsl_finding_problem(f, remedy, "%s", why);
-}
-
-/* Is nothing more to be learned by having a kernel compiled? */
-static bool says_enough(const char *why)
-{
-    return strstr(why, "can't be started") || strstr(why, "says nothing");
+    tsl_finding_problem(f, remedies[tsl_client_lack()], "%s", why);
 }
 
 void tsl_check_compiler(struct tsl_findings *f)
@@ -92,14 +94,14 @@ void tsl_check_compiler(struct tsl_findings *f)
     char *why = NULL, *folder;
 
     if (!compiler) {
-        if (strstr(missing, "can't be run"))
+        if (tsl_client_lack() == TSL_CLIENT_UNRUNNABLE)
             tsl_finding_problem(f,
                                 "Install Tesela again, or give the file its right back (chmod a+x) and mount its file "
                                 "system with exec",
                                 "%s", missing);
         return; /* that there is none tsl_check_members tells */
     }
-    if (!tsl_client_greet(TSL_CLIENT_GREET_MS, &why) && why && says_enough(why)) {
+    if (!tsl_client_greet(TSL_CLIENT_GREET_MS, &why) && why && tsl_client_lack() != TSL_CLIENT_ENDS_AT_ONCE) {
         tell_unstarted(f, why);
     } else {
         folder = tsl_scratch_make("tesela doctor", 0);

@@ -1,5 +1,6 @@
 /* Device files: are there any, and may this user use them? */
 #include "tool/findings.h"
+#include "tool/hardware.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -94,43 +95,6 @@ static void check_files(struct tsl_findings *f, const char *pattern)
 
 /* ---- What lacks -------------------------------------------------------------------------------------------------- */
 
-/* The first line of a file, without its newline; "" if it can't be read. */
-static void first_line(const char *path, char line[32])
-{
-    FILE *file = fopen(path, "re");
-
-    line[0] = '\0';
-    if (file && !fgets(line, 32, file))
-        line[0] = '\0';
-    if (file)
-        fclose(file);
-    line[strcspn(line, "\n")] = '\0';
-}
-
-/* Is there a display controller of that vendor on the PCI bus, as sysfs spells it ("0x10de")? Containers see it, too.
- */
-static bool has_gpu_of(const struct tsl_findings *f, const char *vendor)
-{
-    char whole[PATH_MAX];
-    bool has = false;
-    glob_t found;
-
-    tsl_findings_path(f, "/sys/bus/pci/devices/*", whole);
-    if (glob(whole, GLOB_NOSORT, NULL, &found) != 0)
-        return false;
-    for (size_t i = 0; i < found.gl_pathc && !has; i++) {
-        char path[PATH_MAX], of[32], class[32];
-
-        snprintf(path, sizeof path, "%s/vendor", found.gl_pathv[i]);
-        first_line(path, of);
-        snprintf(path, sizeof path, "%s/class", found.gl_pathv[i]);
-        first_line(path, class);
-        has = strcmp(of, vendor) == 0 && strncmp(class, "0x03", 4) == 0;
-    }
-    globfree(&found);
-    return has;
-}
-
 static void check_dri(struct tsl_findings *f)
 {
     bool cards = some(f, "/sys/class/drm/renderD*");
@@ -147,9 +111,9 @@ static void check_dri(struct tsl_findings *f)
 
 static void check_nvidia(struct tsl_findings *f)
 {
-    bool loaded = exists(f, "/proc/driver/nvidia/version"), files = exists(f, "/dev/nvidiactl");
+    bool loaded = exists(f, "/proc/driver/nvidia/version"), files = tsl_has_nvidia_files(f->root);
 
-    if (files || !has_gpu_of(f, "0x10de"))
+    if (files || !tsl_has_gpu_of(f->root, TSL_PCI_NVIDIA))
         return;
     if (tsl_in_container(f))
         tsl_finding_problem(f, "Start the container with NVIDIA's runtime (--gpus all; --nv with Apptainer)",
@@ -165,7 +129,7 @@ static void check_nvidia(struct tsl_findings *f)
 
 static void check_amd(struct tsl_findings *f)
 {
-    if (!has_gpu_of(f, "0x1002") || exists(f, "/dev/kfd") || !tsl_in_container(f))
+    if (!tsl_has_gpu_of(f->root, TSL_PCI_AMD) || exists(f, "/dev/kfd") || !tsl_in_container(f))
         return;
     tsl_finding_hint(f, "Start the container with --device /dev/kfd, too, if ROCm's OpenCL is used",
                      "the machine has an AMD GPU, but this container has no /dev/kfd");

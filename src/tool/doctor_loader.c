@@ -5,6 +5,8 @@
 #include "base/settings.h"
 #include "tool/ask_info.h"
 #include "tool/differ.h"
+#include "tool/hardware.h"
+#include "tool/info_data.h"
 #include "tool/scratch.h"
 
 #include <dirent.h>
@@ -125,18 +127,9 @@ static void tell_complaints(struct tsl_findings *f, const char *folder)
         fclose(file);
 }
 
-/* Is an NVIDIA GPU's device file here, whatever libraries there are? */
-static bool has_nvidia_files(const struct tsl_findings *f)
+static const char *remedy_without_cuda(const struct tsl_findings *f)
 {
-    char path[PATH_MAX];
-
-    tsl_findings_path(f, "/dev/nvidiactl", path);
-    return access(path, F_OK) == 0;
-}
-
-static const char *remedy_of_cuda(const struct tsl_findings *f, const char *problem)
-{
-    if (!strstr(problem, "there is no libcuda") || !has_nvidia_files(f))
+    if (!tsl_has_nvidia_files(f->root))
         return "Nothing, if there is no NVIDIA GPU; else install NVIDIA's driver, or give the container its libraries "
                "and devices (--gpus all)";
     if (tsl_in_container(f))
@@ -144,54 +137,75 @@ static const char *remedy_of_cuda(const struct tsl_findings *f, const char *prob
     return "Install the part of NVIDIA's driver that has libcuda.so.1 (on Debian: apt install libcuda1)";
 }
 
-static const char *remedy_of(const struct tsl_findings *f, const char *problem)
+static const char *remedy_of(const struct tsl_findings *f, enum tsl_trouble trouble)
 {
-    if (strstr(problem, "CUDA"))
-        return remedy_of_cuda(f, problem);
-    if (strstr(problem, "the folder of vendors"))
+    switch (trouble) {
+    case TSL_TROUBLE_NO_CUDA:
+        return remedy_without_cuda(f);
+    case TSL_TROUBLE_CUDA:
+        return "Nothing, if there is no NVIDIA GPU; else install NVIDIA's driver again, or give the container the "
+               "GPU's devices (--gpus all)";
+    case TSL_TROUBLE_NO_VENDORS:
         return "Nothing, if Tesela's own drivers do; else install the OpenCL of a device's vendor, or name the folder "
                "of its .icd file with TESELA_VENDORS";
-    if (strstr(problem, "cannot open shared object") || strstr(problem, "No such file"))
+    case TSL_TROUBLE_NO_LIBRARY:
         return "Install the package that has the library, or remove the .icd file";
-    if (strstr(problem, "undefined symbol") || strstr(problem, "version `"))
+    case TSL_TROUBLE_UNFIT:
         return "The library doesn't fit others of the system: install it again in a version that does";
-    return "`tesela run -l opencl:debug -- clinfo' tells more";
+    default:
+        return "`tesela run -l opencl:debug -- clinfo' tells more";
+    }
 }
 
 /* No NVIDIA driver is no problem where there is no NVIDIA GPU: doctor_devices.c looks for one that lacks its files. Nor
  * is it one that no vendor's OpenCL is installed, where nobody asked for it. */
-static bool is_hint(const struct tsl_findings *f, const char *sentence)
+static bool is_hint(const struct tsl_findings *f, enum tsl_trouble trouble)
 {
-    if (strstr(sentence, "there is no libcuda"))
-        return !has_nvidia_files(f);
-    return !variable("TESELA_VENDORS") && strstr(sentence, "the folder of vendors");
+    if (trouble == TSL_TROUBLE_NO_CUDA)
+        return !tsl_has_nvidia_files(f->root);
+    return trouble == TSL_TROUBLE_NO_VENDORS && !variable("TESELA_VENDORS");
 }
 
-static void tell_problems(struct tsl_findings *f, const cJSON *info)
+static void tell_problems(struct tsl_findings *f, const cJSON *problems)
 {
     const cJSON *item;
 
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(info, "problems"))
+    cJSON_ArrayForEach(item, problems)
     {
-        const char *sentence = cJSON_GetStringValue(item);
+        const char *sentence = cJSON_GetStringValue(cJSON_GetObjectItem(item, "what"));
+        enum tsl_trouble trouble = tsl_info_trouble(item);
 
-        if (sentence && is_hint(f, sentence))
-            tsl_finding_hint(f, remedy_of(f, sentence), "%s", sentence);
+        if (sentence && is_hint(f, trouble))
+            tsl_finding_hint(f, remedy_of(f, trouble), "%s", sentence);
         else if (sentence)
-            tsl_finding_problem(f, remedy_of(f, sentence), "%s", sentence);
+            tsl_finding_problem(f, remedy_of(f, trouble), "%s", sentence);
     }
+}
+
+static void tell_empty(struct tsl_findings *f, const cJSON *info)
+{
+    const char *told = tsl_info_lack(info) == TSL_CLIENT_UNRUNNABLE /* by tsl_check_compiler */
+                           ? cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(info, "compiler"), "why"))
+                           : NULL;
+    const cJSON *item;
+
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(info, "without_devices"))
     {
         const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(item, "name"));
         const char *why = cJSON_GetStringValue(cJSON_GetObjectItem(item, "why"));
 
-        if (!why || strstr(why, "can't be run")) /* tsl_check_compiler has told it */
+        if (!name || !why || (told && strcmp(why, told) == 0))
             continue;
         tsl_finding_hint(
-            f,
-            name && strcmp(name, "rusticl") == 0 ? "Name its driver: RUSTICL_ENABLE=radeonsi, iris or llvmpipe" : NULL,
-            "%s: %s", name ? name : "", why);
+            f, strcmp(name, "rusticl") == 0 ? "Name its driver: RUSTICL_ENABLE=radeonsi, iris or llvmpipe" : NULL,
+            "%s: %s", name, why);
     }
+}
+
+static void tell_info(struct tsl_findings *f, const cJSON *info)
+{
+    tell_problems(f, cJSON_GetObjectItem(info, "problems"));
+    tell_empty(f, info);
     if (cJSON_GetArraySize(cJSON_GetObjectItem(info, "members")) == 0)
         tsl_finding_problem(f,
                             "Install an OpenCL implementation (on Debian: apt install pocl-opencl-icd), or see above "
@@ -225,11 +239,9 @@ static const char *remedy_of_crash(const char *words)
 {
     if (strstr(words, "Not enough memory to run on this device"))
         return "PoCL needs /sys, which a chroot may lack: mount it, or leave PoCL out: TESELA_VENDORS names a folder "
-               "of "
-               ".icd files";
+               "of .icd files";
     return "Remove the file, install its vendor's package again, or leave the vendor out: TESELA_VENDORS names a "
-           "folder "
-           "of .icd files";
+           "folder of .icd files";
 }
 
 /* Some library ended the process that listed the members, or never came back: which one? */
@@ -269,7 +281,7 @@ void tsl_check_members(struct tsl_findings *f)
     info = tsl_ask_info(folder, NULL, &result);
     tell_complaints(f, folder);
     if (info)
-        tell_problems(f, info);
+        tell_info(f, info);
     else if (result.end == TSL_CHILD_UNSTARTED)
         tsl_finding_problem(f, "Let the sandbox start processes",
                             "no process can be started here (%s), so the members were not looked at",

@@ -25,8 +25,7 @@ static const struct argp_option options[] = {
     {"json", 'j', NULL, 0, "Print JSON", 0},
     {"why", KEY_WHY, "KERNEL", OPTION_ARG_OPTIONAL,
      "Tell instead what kept the launches of KERNEL, or of all kernels, from being cut over several members: in the "
-     "timeline "
-     "TRACE, or in a run of PROGRAM, whose output is kept from the terminal",
+     "timeline TRACE, or in a run of PROGRAM, whose output is kept from the terminal",
      0},
     {0},
 };
@@ -127,20 +126,27 @@ static void print_left_out(const cJSON *left_out)
     }
 }
 
+/* Those that are needless, or the others, below a title. */
+static void print_some_problems(const char *title, bool needless, const cJSON *problems, const char *first)
+{
+    const cJSON *row;
+
+    if (first[0])
+        printf("%s    %s\n", title, first);
+    cJSON_ArrayForEach(row, problems)
+    {
+        if (cJSON_IsTrue(cJSON_GetObjectItem(row, "needless")) != needless)
+            continue;
+        printf("%s    %s\n", first[0] ? "" : title, text(row, "what"));
+        first = title;
+    }
+}
+
 /* Of the compiler only that it doesn't work: without any, the built-in CPU is among the platforms without devices. */
 static void print_problems(const cJSON *problems, const cJSON *compiler)
 {
-    const char *fails = text(compiler, "path")[0] ? text(compiler, "why") : "";
-    const cJSON *row;
-
-    if (cJSON_GetArraySize(problems) > 0 || fails[0])
-        puts("\nProblems");
-    if (fails[0])
-        printf("    %s\n", fails);
-    cJSON_ArrayForEach(row, problems)
-    {
-        printf("    %s\n", cJSON_GetStringValue(row));
-    }
+    print_some_problems("\nProblems\n", false, problems, text(compiler, "path")[0] ? text(compiler, "why") : "");
+    print_some_problems("\nNot needed here, as far as can be seen\n", true, problems, "");
 }
 
 static void print_empty(const cJSON *empty)

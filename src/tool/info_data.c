@@ -4,11 +4,13 @@
 #include "compile_client/client.h"
 #include "members/members.h"
 #include "members/ready.h"
+#include "tool/hardware.h"
 #include "variant/call.h"
 #include "variant/variant.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *type_name(cl_device_type type)
 {
@@ -96,6 +98,67 @@ static const char *why_left_out(const struct tsl_found *row)
     return row->why_not ? row->why_not : row->path.why_not;
 }
 
+static const char *const troubles[] = {
+    [TSL_TROUBLE_OTHER] = "other",           [TSL_TROUBLE_NO_VENDORS] = "no-vendors",
+    [TSL_TROUBLE_NO_LIBRARY] = "no-library", [TSL_TROUBLE_UNFIT] = "unfit-library",
+    [TSL_TROUBLE_NO_CUDA] = "no-cuda",       [TSL_TROUBLE_CUDA] = "cuda",
+};
+
+static const char *const lacks[] = {
+    [TSL_CLIENT_LACKS_NOTHING] = "nothing",
+    [TSL_CLIENT_ABSENT] = "absent",
+    [TSL_CLIENT_UNRUNNABLE] = "unrunnable",
+    [TSL_CLIENT_FORBIDDEN] = "forbidden",
+    [TSL_CLIENT_NO_FILES] = "no-files",
+    [TSL_CLIENT_NO_MEMORY] = "no-memory",
+    [TSL_CLIENT_BROKEN] = "broken",
+    [TSL_CLIENT_OTHER] = "other-version",
+    [TSL_CLIENT_ENDS_AT_ONCE] = "ends-at-once",
+};
+
+/* The place of an object's kind in a list of words; 0: in none. */
+static unsigned find_kind(const cJSON *object, const char *const words[], unsigned n)
+{
+    const char *word = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, "kind"));
+    unsigned i = n;
+
+    while (word && --i && strcmp(words[i], word) != 0)
+        ;
+    return word ? i : 0;
+}
+
+enum tsl_trouble tsl_info_trouble(const cJSON *problem)
+{
+    return (enum tsl_trouble)find_kind(problem, troubles, sizeof troubles / sizeof troubles[0]);
+}
+
+enum tsl_client_lack tsl_info_lack(const cJSON *info)
+{
+    return (enum tsl_client_lack)find_kind(cJSON_GetObjectItemCaseSensitive(info, "compiler"), lacks,
+                                           sizeof lacks / sizeof lacks[0]);
+}
+
+/* No NVIDIA driver is no problem where there is no NVIDIA GPU, nor that no vendor's OpenCL is installed where nobody
+ * asked for it. */
+static bool is_needless(enum tsl_trouble trouble)
+{
+    const char *vendors = secure_getenv("TESELA_VENDORS");
+
+    if (trouble == TSL_TROUBLE_NO_CUDA)
+        return !tsl_settings()->cuda_library && !tsl_has_nvidia_files("") && !tsl_has_gpu_of("", TSL_PCI_NVIDIA);
+    return trouble == TSL_TROUBLE_NO_VENDORS && (!vendors || !vendors[0]);
+}
+
+static void add_problem(cJSON *array, const struct tsl_problem *problem)
+{
+    cJSON *object = cJSON_CreateObject();
+
+    add_text(object, "what", problem->sentence);
+    add_text(object, "kind", troubles[problem->trouble]);
+    cJSON_AddBoolToObject(object, "needless", is_needless(problem->trouble));
+    cJSON_AddItemToArray(array, object);
+}
+
 /* A path that is used but has no member failed to open: since tsl_members_open its row says why. */
 static void add_left_out(cJSON *info)
 {
@@ -114,7 +177,7 @@ static void add_left_out(cJSON *info)
         cJSON_AddItemToArray(left_out, object);
     }
     for (unsigned i = 0; i < found->n_problems; i++)
-        cJSON_AddItemToArray(problems, cJSON_CreateString(found->problems[i]));
+        add_problem(problems, &found->problems[i]);
     add_empty(cJSON_AddArrayToObject(info, "without_devices"), found);
 }
 
@@ -154,6 +217,7 @@ static void add_compiler(cJSON *info)
     if (path)
         tsl_client_greet(TSL_CLIENT_GREET_MS, &why);
     add_text(object, "why", path ? why : missing);
+    add_text(object, "kind", lacks[path && !why ? TSL_CLIENT_LACKS_NOTHING : tsl_client_lack()]);
     free(why);
 }
 

@@ -589,10 +589,11 @@ static bool is_mute(const char *why)
 static int use_missing(void)
 {
     tsl_client_set_program("/nowhere/tesela-kc", NULL);
-    if (!is_mute("No such file or directory (install Tesela again)") || !is_missing("No such file or directory"))
+    if (!is_mute("No such file or directory (install Tesela again)") || !is_missing("No such file or directory") ||
+        tsl_client_lack() != TSL_CLIENT_BROKEN)
         return 1;
     tsl_client_set_program("/bin/true", NULL); /* it ends before it says a word */
-    return is_mute("as soon as") && is_missing("as soon as") ? 0 : 2;
+    return is_mute("as soon as") && is_missing("as soon as") && tsl_client_lack() == TSL_CLIENT_ENDS_AT_ONCE ? 0 : 2;
 }
 
 static void where_it_is_missing_it_says_so(void **state)

@@ -303,7 +303,7 @@ static const struct tsl_found *find(const struct tsl_found_list *list, const cha
 static bool says(const struct tsl_found_list *list, const char *part)
 {
     for (unsigned i = 0; i < list->n_problems; i++)
-        if (strstr(list->problems[i], part))
+        if (strstr(list->problems[i].sentence, part))
             return true;
     return false;
 }

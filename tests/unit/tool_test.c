@@ -196,6 +196,54 @@ static void info_tells_what_is_wrong_in_the_config(void **state)
     says("error: TESELA_MEMBERS names \"nothing\", which fits no device");
 }
 
+/* The row of the problems of that kind; NULL: there is none. */
+static const cJSON *problem_of(const cJSON *info, const char *kind)
+{
+    const cJSON *row;
+
+    cJSON_ArrayForEach(row, item(info, "problems"))
+    {
+        if (!strcmp(text(row, "kind"), kind))
+            return row;
+    }
+    return NULL;
+}
+
+/* CUDA's library lacks everywhere where there is no NVIDIA GPU: that is no problem, unless the user named the file. */
+static void info_tells_problems_by_their_kind(void **state)
+{
+    const cJSON *row;
+    cJSON *info;
+
+    (void)state;
+    assert_int_equal(shell("TESELA_CUDA_LIBRARY=/no/such/libcuda.so.1 " INFO "$T info --json"), 0);
+    info = cJSON_Parse(said);
+    row = problem_of(info, "no-cuda");
+    assert_non_null(row);
+    assert_non_null(strstr(text(row, "what"), "there is no /no/such/libcuda.so.1"));
+    assert_true(cJSON_IsFalse(item(row, "needless")));
+    assert_null(problem_of(info, "no-vendors"));
+    assert_string_equal(text(item(info, "compiler"), "kind"),
+                        text(item(info, "compiler"), "why")[0] ? "absent" : "nothing");
+    cJSON_Delete(info);
+    assert_int_equal(shell("TESELA_CUDA_LIBRARY=/no/such/libcuda.so.1 " INFO "$T info"), 0);
+    says("Problems\n    CUDA: there is no /no/such/libcuda.so.1");
+    shell("TESELA_VENDORS=/no/such/folder $T info --json");
+    info = cJSON_Parse(said);
+    assert_non_null(problem_of(info, "no-vendors"));
+    assert_true(cJSON_IsFalse(item(problem_of(info, "no-vendors"), "needless")));
+    row = problem_of(info, "no-cuda");
+    if (row && shell("ls /dev/nvidiactl || grep -qs 0x10de /sys/bus/pci/devices/*/vendor") != 0) {
+        assert_true(cJSON_IsTrue(item(row, "needless")));
+        assert_int_equal(shell(INFO "$T info"), 0);
+        says("Not needed here, as far as can be seen\n    CUDA: there is no libcuda.so.1");
+        assert_null(strstr(said, "Problems"));
+    } else {
+        print_message("a machine without NVIDIA's hardware was not looked at: this one has some\n");
+    }
+    cJSON_Delete(info);
+}
+
 static void info_tells_of_platforms_without_devices(void **state)
 {
     const cJSON *row;
@@ -295,6 +343,7 @@ int main(void)
         cmocka_unit_test(info_shows_what_is_left_out),
         cmocka_unit_test(info_follows_the_settings),
         cmocka_unit_test(info_tells_what_is_wrong_in_the_config),
+        cmocka_unit_test(info_tells_problems_by_their_kind),
         cmocka_unit_test(info_tells_of_platforms_without_devices),
         cmocka_unit_test(info_tells_why_there_is_no_cpu),
         cmocka_unit_test(info_tells_of_devices_that_are_too_old),

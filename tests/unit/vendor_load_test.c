@@ -118,8 +118,8 @@ static const char *problem(const char *part)
     const struct tsl_found_list *list = tsl_members_probe();
 
     for (unsigned i = 0; i < list->n_problems; i++)
-        if (strstr(list->problems[i], part))
-            return list->problems[i];
+        if (strstr(list->problems[i].sentence, part))
+            return list->problems[i].sentence;
     return NULL;
 }
 
