@@ -445,6 +445,22 @@ double OVERLOADABLE tan(double x)
     return result;
 }
 
+/* sin(pi w) for |w| <= 1/2 */
+static double sin_of_half_turns(double w)
+{
+    double u = w * w, u2 = u * u;
+    double p = of_8(u, u2, u2 * u2,
+                    (double8)(-5.16771278004997, 2.5501640398773401, -0.59926452932034303, 0.082145886596752322,
+                              -0.0073704307196345865, 0.00046630087411496363, -2.1906201655131958e-05,
+                              7.7257430307898759e-07));
+
+    return fma(w, 2 * PI_2, w * fma(u, p, 2 * PI_2_REST));
+}
+
+#define T double
+#include "half_turns.h"
+#undef T
+
 /* In half turns (6 ulps). What is left of whole ones is exact, and what is nearer to a quarter counts from there. */
 double OVERLOADABLE tanpi(double x)
 {

@@ -5,6 +5,7 @@
 #define SHALLOW
 #include "../exponential.h"
 #include "../float.h"
+#include "polynomial.h"
 
 /* ---- Angles --------------------------------------------------------------------------------------------------------
  */
@@ -56,6 +57,12 @@ static float turned(float value, uint quarter)
     return as_float(as_uint(value) ^ (quarter << 30 & 0x80000000));
 }
 
+/* The value with the other sign where x is negative. */
+static float with_sign(float value, float x)
+{
+    return as_float(as_uint(value) ^ (as_uint(x) & 0x80000000));
+}
+
 /* Returns the sine and sets *c to the cosine. Vectors need both polynomials anyway. */
 static float both(float x, float *c)
 {
@@ -64,7 +71,7 @@ static float both(float x, float *c)
     float s = turned(quarter & 1 ? near_c : near_s, quarter);
 
     *c = turned(quarter & 1 ? near_s : near_c, quarter + 1);
-    return as_float(as_uint(s) ^ (as_uint(x) & 0x80000000));
+    return with_sign(s, x);
 }
 
 float OVERLOADABLE sin(float x)
@@ -88,8 +95,20 @@ float OVERLOADABLE tan(float x)
     float r = reduce(fabs(x), &quarter), s = near_sin(r), c = near_cos(r);
     float t = (quarter & 1 ? -c : s) / (quarter & 1 ? s : c);
 
-    return as_float(as_uint(t) ^ (as_uint(x) & 0x80000000));
+    return with_sign(t, x);
 }
+
+/* sin(pi w) for |w| <= 1/2 */
+static float sin_of_half_turns(float w)
+{
+    float u = w * w, p = of_4(u, u * u, (float4)(-5.16771256f, 2.55013614f, -0.598704858f, 0.0785397150f));
+
+    return fma(w, M_PI_F, w * fma(u, p, -8.74227766e-08f));
+}
+
+#define T float
+#include "half_turns.h"
+#undef T
 
 #define SINCOS(AS)                                    \
     float OVERLOADABLE sincos(float x, AS float *c)   \
