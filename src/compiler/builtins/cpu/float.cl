@@ -200,12 +200,33 @@ float OVERLOADABLE sign(float x)
 /* ---- Arcs -----------------------------------------------------------------------------------------------------------
  */
 
-float OVERLOADABLE acos(float x);
+/* The arc sine of s = sqrt(u), |s| <= 1/2, in half turns. */
+static float arc_sine(float s, float u)
+{
+    float u2 = u * u;
+    float p = of_4(u, u2, (float4)(0.0530516660f, 0.0238695971f, 0.0143243842f, 0.00845257331f));
 
-/* In half turns (5 ulps). */
+    return fma(s, M_1_PI_F, s * fma(u, fma(0.0121228395f, u2 * u2, p), 1.28412766e-08f));
+}
+
+/* In half turns (5 ulps). Beyond 1/2 the angle left to a quarter turn is twice that of the root of half of what x lacks
+ * of 1. */
+float OVERLOADABLE asinpi(float x)
+{
+    float a = fabs(x), half_of_rest = fma(a, -0.5f, 0.5f);
+    bool far = a > 0.5f;
+    float t = arc_sine(far ? __builtin_sqrtf(half_of_rest) : a, far ? half_of_rest : a * a);
+
+    return copysign(far ? fma(t, -2.0f, 0.5f) : t, x);
+}
+
 float OVERLOADABLE acospi(float x)
 {
-    return acos(x) * M_1_PI_F;
+    float a = fabs(x), half_of_rest = fma(a, -0.5f, 0.5f);
+    bool far = a > 0.5f;
+    float t = arc_sine(far ? __builtin_sqrtf(half_of_rest) : x, far ? half_of_rest : x * x);
+
+    return far ? (x > 0 ? 2 * t : fma(t, -2.0f, 1.0f)) : 0.5f - t;
 }
 
 /* ---- Roots ---------------------------------------------------------------------------------------------------------
@@ -325,6 +346,9 @@ EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME tan
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME asinpi
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME acospi
