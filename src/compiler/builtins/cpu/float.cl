@@ -279,9 +279,31 @@ NATIVE(cos)
 NATIVE(tan)
 NATIVE(exp)
 NATIVE(exp2)
-NATIVE(log)
-NATIVE(log2)
-NATIVE(log10)
+
+/* OF_E e + OF_F log(1 + f) for x = (1 + f) 2^e: some ulps, with a shorter polynomial than log's and nothing that waits
+ * for it. */
+static float short_log(float x, float of_e, float of_f, float8 c)
+{
+    float f, y = enlarge(x), e = split(x, y, &f), f2 = f * f;
+
+    return or_none(fma(f2, of_8(f, f2, f2 * f2, c), fma(f, of_f, e * of_e)), y);
+}
+
+/* The polynomial times OF_F. */
+#define SHORT_LOG(NAME, OF_E, OF_F)                                                                             \
+    float OVERLOADABLE native_##NAME(float x)                                                                   \
+    {                                                                                                           \
+        return short_log(x, OF_E, OF_F,                                                                         \
+                         OF_F * (float8)(-0.499999856f, 0.333333202f, -0.250041462f, 0.200037803f,              \
+                                         -0.164830175f, 0.141183099f, -0.150407637f, 0.134257490f));            \
+    }                                                                                                           \
+    float OVERLOADABLE half_##NAME(float x)                                                                     \
+    {                                                                                                           \
+        return native_##NAME(x);                                                                                \
+    }
+SHORT_LOG(log, M_LN2_F, 1.0f)
+SHORT_LOG(log2, 1.0f, M_LOG2E_F)
+SHORT_LOG(log10, 0.301029996f, M_LOG10E_F)
 
 float OVERLOADABLE native_exp10(float x)
 {
@@ -308,9 +330,6 @@ HALF_1(tan)
 HALF_1(exp)
 HALF_1(exp2)
 HALF_1(exp10)
-HALF_1(log)
-HALF_1(log2)
-HALF_1(log10)
 
 /* ---- Of vectors ----------------------------------------------------------------------------------------------------
  */
