@@ -486,6 +486,18 @@ static double random_number(const struct function *f, bool is_double)
     return is_double ? number : (double)single;
 }
 
+/* Moves y so that x^y lies within the numbers of the type, or just beyond: there an error of x's logarithm counts most.
+ * Each second x is near 1, where the logarithm has no whole part. */
+static void aim_power(struct input *in, bool is_double)
+{
+    real exponent = (real)(cpu_rig_random() >> 11) / 0x1p52L - 1;
+
+    if (cpu_rig_random() & 1)
+        in->x = as_type(0.5L + (real)(cpu_rig_random() >> 11) / 0x1p53L * 1.5L, is_double);
+    if (in->x != 0 && fabsl(in->x) != 1 && isfinite(in->x))
+        in->y = as_type(exponent * (is_double ? 1080 : 155) / log2l(fabsl(in->x)), is_double);
+}
+
 static void make_input(const struct function *f, bool is_double, unsigned i, struct input *in)
 {
     unsigned n_second = f->arguments == XN ? N_INTEGERS : N_EDGES;
@@ -493,6 +505,8 @@ static void make_input(const struct function *f, bool is_double, unsigned i, str
 
     *in = (struct input){random_number(f, is_double), random_number(f, is_double), random_number(f, is_double), 0};
     in->n = (int)cpu_rig_random() >> cpu_rig_random() % 32;
+    if (!edge && (f->reference == pow_ || f->reference == powr_) && i & 1)
+        aim_power(in, is_double);
     if (!edge)
         return;
     in->x = as_type(edges[i % N_EDGES], is_double);

@@ -154,71 +154,82 @@ double OVERLOADABLE tanh(double x)
 
 /* ---- Logarithms -------------------------------------------------------------------------------------------------- */
 
-/* Splits x > 0, finite, so that x = (1 + *f) * 2^e with 1 + *f between the roots of 1/2 and of 2. Returns e. */
+#define BIAS (0x1p52 + 1023)
+
+/* Splits x > 0, normal, so that x = (1 + *f) * 2^(e - bias + BIAS) with 1 + *f between the roots of 1/2 and of 2. Returns
+ * e: of infinity and NaN 1024 and more, of a negative number even more. */
+static double split_normal(double x, double bias, double *f)
+{
+    ulong bits = as_ulong(x), e = bits + 0x00095f619980c433; /* from the root of 2 on one more */
+
+    *f = as_double(bits - (e & 0xfff0000000000000) + 0x3ff0000000000000) - 1;
+    return as_double(e >> 52 | 0x4330000000000000) - bias;
+}
+
+/* The same of any x > 0, x = (1 + *f) * 2^e. */
 static double split_double(double x, double *f)
 {
     bool small = x < 2.2250738585072014e-308;
-    long bits = as_long(small ? x * 18014398509481984.0 : x), e = (bits - 0x3fe6a09e667f3bcd) >> 52;
 
-    *f = as_double(bits - (e << 52)) - 1;
-    return (double)(int)e - (small ? 54 : 0);
+    return split_normal(small ? x * 18014398509481984.0 : x, small ? BIAS + 54 : BIAS, f);
 }
 
-/* Returns log(1 + f). It is twice the area tangent of q = f / (2 + f); of its series the first two terms are sums. */
-static double log_near(double f, double *rest)
+/* Returns q = f / (2 + f): log(1 + f) is twice its area tangent. 1 / (2 + f) is (1 - q) / 2. */
+static double quotient_for_log(double f, double *twice_rest)
 {
-    double d = f + 2, d_rest = f - (d - 2), r = 1 / d, q = f * r, q_rest = (fma(-q, d, f) - q * d_rest) * r;
-    double u = q * q, u_rest = fma(q, q, -u) + 2 * q * q_rest;
-    double w = u * q, w_rest = fma(u, q, -w) + fma(u_rest, q, u * q_rest), third = w * TWO_THIRDS;
-    double third_rest = fma(w, TWO_THIRDS, -third) + fma(w, TWO_THIRDS_REST, w_rest * TWO_THIRDS);
-    double p = fma(0.0654361809832981, u, 0.06634357396174048);
+    double d = f + 2, q = f / d, left = fma(-q, f - (d - 2), fma(-q, d, f));
 
-    p = fma(p, u, 0.07693120940969297);
-    p = fma(p, u, 0.09090897800030397);
-    p = fma(p, u, 0.11111111196044504);
-    p = fma(p, u, 0.14285714285400977);
-    p = fma(p, u, 0.2000000000000044);
-    double log_f = 2 * q + third;
-    *rest = (2 * q - log_f) + third + (2 * q_rest + third_rest + 2 * w * u * p);
-    return log_f;
+    *twice_rest = fma(-q, left, left);
+    return q;
 }
 
-/* The same as exactly as a logarithm alone needs it: only what 2 q lacks is wanted beyond a double. */
-static double short_log_near(double f, double *rest)
+/* (2 atanh(q) - 2 q - 2/3 q^3) / q^5 with u = q^2 */
+static double series_for_log(double u)
 {
-    double d = f + 2, d_rest = f - (d - 2), r = 1 / d, q = f * r, q_rest = (fma(-q, d, f) - q * d_rest) * r;
-    double u = q * q, u2 = u * u;
-    double p = of_8(u, u2, u2 * u2,
-                    (double8)(TWO_THIRDS, 0.4000000000000088, 0.28571428570801954, 0.2222222239208901,
-                              0.18181795600060666, 0.15386241881938594, 0.13268714792348096, 0.1308723619665962));
+    double u2 = u * u, u4 = u2 * u2;
+    double high = of_3(u, u2, (double3)(0.15386241881938594, 0.13268714792348096, 0.1308723619665962));
 
-    *rest = fma(u * q, p, 2 * q_rest);
-    return 2 * q;
+    return fma(high, u4, of_4(u, u2, (double4)(0.4000000000000088, 0.28571428570801954, 0.2222222239208901, 0.18181795600060666)));
 }
 
-/* e log(2) + near + low, e whole */
-static double with_exponent(double e, double near, double low, double *rest)
+/* e log(2) + near, e whole */
+static double with_exponent(double e, double near, double *rest)
 {
     double high = e * LN2_HIGH, sum = high + near;
 
-    *rest = (e != 0 ? near - (sum - high) : 0) + fma(e, LN2_LOW, low);
+    *rest = fma(e, LN2_LOW, near - (sum - high));
     return sum;
 }
 
-/* log(x) for x > 0, finite; for powers. */
-static double exact_log(double x, double *rest)
+/* twice_rest and all of log(1 + f) but 2 q */
+static double log_but_2q(double q, double twice_rest)
 {
-    double f, e = split_double(x, &f), low, near = log_near(f, &low);
+    double u = q * q;
 
-    return with_exponent(e, near, low, rest);
+    return fma(u * q, fma(u, series_for_log(u), TWO_THIRDS), twice_rest);
 }
 
-/* log(x) for x > 0, finite */
+/* log(x) for x > 0, finite: only 2 q is wanted beyond a double. */
 static double log_sum(double x, double *rest)
 {
-    double f, e = split_double(x, &f), low, near = short_log_near(f, &low);
+    double f, e = split_double(x, &f), twice_rest, q = quotient_for_log(f, &twice_rest), lost;
+    double sum = with_exponent(e, 2 * q, &lost);
 
-    return with_exponent(e, near, low, rest);
+    *rest = log_but_2q(q, twice_rest + lost);
+    return sum;
+}
+
+/* The same for powers, of (1 + f) 2^e. 16 ulps of a logarithm times up to 745 are 58.5 bits: 2 q's and 2/3 q^3's rests
+ * count, and what q^2 lost, 1/102 of that, does not. *rest is below 1e-4. */
+static double exact_log(double e, double f, double *rest)
+{
+    double more, lost, q = quotient_for_log(f, &more), u = q * q, cube = u * q, third = cube * TWO_THIRDS;
+    double third_rest = fma(fma(u, q, -cube), TWO_THIRDS, fma(cube, TWO_THIRDS_REST, fma(cube, TWO_THIRDS, -third)));
+    double sum = with_exponent(e, 2 * q, &lost), log_x = sum + third;
+
+    lost += ((sum - log_x) + third) + (fma(more, u, more) + third_rest);
+    *rest = fma(u * cube, series_for_log(u), lost);
+    return log_x;
 }
 
 /* log_x for a number that has a logarithm; for others, the result that OpenCL C specifies. */
@@ -238,17 +249,19 @@ double OVERLOADABLE log(double x)
 
 double OVERLOADABLE log2(double x)
 {
-    double f, e = split_double(x, &f), rest, near = short_log_near(f, &rest), product = near * LOG2E;
+    double f, e = split_double(x, &f), twice_rest, q = quotient_for_log(f, &twice_rest), near = 2 * q;
+    double product = near * LOG2E, sum = e + product, lost = fma(near, LOG2E_REST, fma(near, LOG2E, -product));
 
-    return or_none(e + (product + fma(near, LOG2E, -product) + fma(near, LOG2E_REST, rest * LOG2E)), x);
+    lost += product - (sum - e);
+    return or_none(sum + fma(log_but_2q(q, twice_rest), LOG2E, lost), x);
 }
 
 double OVERLOADABLE log10(double x)
 {
     double rest, sum = log_sum(x, &rest), product = sum * 0.4342944819032518;
-    double low = fma(sum, 0.4342944819032518, -product) + fma(sum, 1.098319650216765e-17, rest * 0.4342944819032518);
+    double lost = fma(sum, 1.098319650216765e-17, fma(sum, 0.4342944819032518, -product));
 
-    return or_none(product + low, x);
+    return or_none(product + fma(rest, 0.4342944819032518, lost), x);
 }
 
 /* What x lost in y = 1 + x */
@@ -309,7 +322,8 @@ double OVERLOADABLE atanh(double x)
 /* |x|^(y + y_rest), y finite and not zero. */
 static double power_of_size(double x, double y, double y_rest)
 {
-    double size = fabs(x), rest, sum = exact_log(size, &rest), t = y * sum;
+    double size = fabs(x), f, e = split_double(size, &f), low, log_x = exact_log(e, f, &low), sum = log_x + low;
+    double rest = (log_x - sum) + low, t = y * sum;
     double power = exp_sum(t, fma(y, sum, -t) + fma(y, rest, y_rest * sum), 0);
 
     return size > 0 && size < INF ? power : (size == 0) == (y > 0) ? 0 : INF;
@@ -319,6 +333,66 @@ static double power_of_size(double x, double y, double y_rest)
 #define REST(N, Y) 0
 #include "powers.h"
 #undef T
+
+/* e^(t + y rest + lost) for |t| < 707, with which the power of two stays normal. y rest is below 1/8 in size; so little
+ * waits for the rest. */
+static double exp_usual(double t, double y, double rest, double lost)
+{
+    double magic = fma(t, LOG2E, MAGIC), n = magic - MAGIC, near = fma(-n, LN2_HIGH, t) + fma(-n, LN2_LOW, lost);
+    double r = fma(y, rest, near), r2 = r * r, r4 = r2 * r2;
+    double low = of_8(r, r2, r4, (double8)(0.5, 0.16666666666666768, 0.041666666666666739, 0.0083333333332436625,
+                                           0.0013888888888824862, 0.0001984127006380158, 2.4801587460483666e-05,
+                                           2.7557093848885167e-06));
+    double high = of_3(r, r2, (double3)(2.7557158291760697e-07, 2.5151937302685336e-08, 2.0948046594683113e-09));
+    double p = fma(high, r4 * r4, low);
+
+    return as_double(as_long(fma(p, r2, 1 + r)) + (as_long(magic) << 52));
+}
+
+/* x^y for x > 0 where nothing is special; elsewhere *is_usual becomes false. */
+static double usual_power(double x, double y, bool *is_usual)
+{
+    double f, e = split_normal(x, BIAS, &f), rest, log_x = exact_log(e, f, &rest), t = y * log_x;
+
+    *is_usual = fabs(e) < 1021.5 && fabs(t) < 707;
+    return exp_usual(t, y, rest, fma(y, log_x, -t));
+}
+
+/* The power of a negative number by that of its size, both finite. */
+static double of_negative(double power, double y)
+{
+    double half_of_y = 0.5 * y;
+    bool is_whole = trunc(y) == y, is_odd = is_whole && trunc(half_of_y) != half_of_y;
+
+    return is_whole ? (is_odd ? -power : power) : NONE;
+}
+
+/* No power is this number, a signalling NaN, but no compiler knows: a loop until a result is another one is not made
+ * a condition, so that work-items skip it together. Nobody goes round twice. */
+#define IS_NEVER(POWER) (as_ulong(POWER) == 0x7ff0000017000000)
+
+double OVERLOADABLE pow(double x, double y)
+{
+    bool is_usual;
+    double power = usual_power(fabs(x), y, &is_usual);
+    bool is_negative = as_long(x) < 0 && is_usual;
+
+    for (bool again = !is_usual; again; again = IS_NEVER(power))
+        power = any_pow(x, y);
+    for (bool again = is_negative; again; again = IS_NEVER(power))
+        power = of_negative(power, y);
+    return power;
+}
+
+double OVERLOADABLE powr(double x, double y)
+{
+    bool is_usual;
+    double power = usual_power(x, y, &is_usual);
+
+    for (bool again = !is_usual; again; again = IS_NEVER(power))
+        power = any_powr(x, y);
+    return power;
+}
 
 /* ---- Remainders -------------------------------------------------------------------------------------------------- */
 

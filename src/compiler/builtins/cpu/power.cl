@@ -26,6 +26,16 @@ static float power_of_size(float x, float y, float y_rest)
 #define REST(N, Y) ((float)((double)(N) - (Y)))
 #include "powers.h"
 
+float OVERLOADABLE pow(float x, float y)
+{
+    return any_pow(x, y);
+}
+
+float OVERLOADABLE powr(float x, float y)
+{
+    return any_powr(x, y);
+}
+
 float OVERLOADABLE half_powr(float x, float y)
 {
     return native_powr(x, y);

@@ -1,9 +1,13 @@
 /*
  * Powers of numbers of type T, whatever they are, and of vectors of these, by power_of_size(x, y, y_rest), which is
- * |x|^(y + y_rest) for y that is finite and not zero. REST(n, y): the integer n less y, which is n as a T.
+ * |x|^(y + y_rest) for y that is finite and not zero. Who includes this defines pow and powr: any_pow and any_powr, or
+ * what is faster for usual numbers. REST(n, y): the integer n less y, which is n as a T.
  */
 
-T OVERLOADABLE pow(T x, T y)
+T OVERLOADABLE pow(T x, T y);
+T OVERLOADABLE powr(T x, T y);
+
+static inline T OVERLOADABLE any_pow(T x, T y)
 {
     T size = fabs(x), half_of_y = y * (T)0.5, power = power_of_size(x, y, 0);
     bool is_whole = trunc(y) == y, is_odd = is_whole && trunc(half_of_y) != half_of_y;
@@ -15,7 +19,7 @@ T OVERLOADABLE pow(T x, T y)
     return x == 1 || y == 0 ? 1 : power;
 }
 
-T OVERLOADABLE powr(T x, T y)
+static inline T OVERLOADABLE any_powr(T x, T y)
 {
     T power = power_of_size(x, y, 0);
     bool is_known = x >= 0 && !isnan(y) && !(x == 1 && isinf(y)) && !(y == 0 && (x == 0 || isinf(x)));
