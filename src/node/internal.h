@@ -272,6 +272,8 @@ void node_drop_fetches(struct node_server *server, uint32_t program);
 bool node_make_lane(struct node_session *session, uint64_t id, uint64_t flags, struct tsl_member *member);
 bool node_take_request(struct node_session *session, struct tsl_remote_request *request, struct node_bytes *bytes);
 void node_reply(struct node_session *session, const struct tsl_remote_reply *reply);
+/* Those that wait, as a frame. */
+void node_send_replies(struct node_session *session);
 void node_answer(struct node_session *session, uint32_t number, cl_int status, const void *data, size_t size);
 void node_finish_session(struct node_session *session);
 

@@ -257,15 +257,6 @@ static bool is_idle(struct node_session *session)
     return true;
 }
 
-static void send_replies(struct node_server *server, struct node_session *session)
-{
-    if (session->out.size && !session->closing)
-        server->out.messages(server->out.arg, session->program, session->out.data, session->out.size);
-    else
-        free(session->out.data);
-    session->out = (struct tsl_writer){.size = 0};
-}
-
 /* Data of READs have left. */
 static bool go_on_reading(struct node_session *session)
 {
@@ -285,7 +276,7 @@ bool node_server_step(struct node_server *server)
 
         did = go_on_reading(session) || did;
         if (session->out.size || session->out.failed)
-            send_replies(server, session);
+            node_send_replies(session);
         if (is_over(session) && is_idle(session)) {
             *at = session->next;
             node_finish_session(session);

@@ -7,6 +7,22 @@
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
+/* Bytes of replies from which on they make a frame: several of the longest would be none that a head takes. */
+#define MOST_REPLIES ((size_t)1 << 20)
+/* Room for the longest reply's other fields. */
+#define LONGEST_DATA (TSL_REMOTE_MAX_FRAME - 4096)
+
+void node_send_replies(struct node_session *session)
+{
+    const struct node_out *out = &session->server->out;
+
+    if (session->out.size && !session->closing)
+        out->messages(out->arg, session->program, session->out.data, session->out.size);
+    else
+        free(session->out.data);
+    session->out = (struct tsl_writer){.size = 0};
+}
+
 static void put_reply(struct node_session *session, const struct tsl_remote_reply *reply)
 {
     static const uint8_t none[TSL_REMOTE_FRAME_SIZE];
@@ -14,6 +30,8 @@ static void put_reply(struct node_session *session, const struct tsl_remote_repl
 
     if (session->closing)
         return;
+    if (session->out.size + reply->data_size > MOST_REPLIES)
+        node_send_replies(session);
     if (session->out.size == 0)
         tsl_write_raw(&session->out, none, sizeof(none));
     now.now_ns = tsl_clock_ns();
@@ -41,6 +59,10 @@ void node_reply(struct node_session *session, const struct tsl_remote_reply *rep
 
 void node_answer(struct node_session *session, uint32_t number, cl_int status, const void *data, size_t size)
 {
+    if (size > LONGEST_DATA) {
+        status = CL_OUT_OF_RESOURCES;
+        size = 0;
+    }
     node_reply(session,
                &(struct tsl_remote_reply){
                    .kind = TSL_REMOTE_ANSWER, .id = number, .status = status, .data = data, .data_size = size});
@@ -140,15 +162,29 @@ static bool flush_lane(struct node_session *session, uint64_t id)
     return true;
 }
 
+/* False: too large. */
+static bool add_product(size_t *sum, size_t a, size_t b)
+{
+    size_t product;
+
+    return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
+}
+
+/* Its span, whatever its type, is no number that has wrapped around. */
 static bool image_is_sound(const struct tsl_image_desc *image)
 {
     size_t pixel = tsl_image_element_size(&image->format), row = 0, end = 0;
 
     return pixel && pixel == image->element_size && image->width && image->height && image->depth &&
            image->array_size && !__builtin_mul_overflow(image->width, pixel, &row) && image->row_pitch >= row &&
-           image->slice_pitch && !__builtin_mul_overflow(image->row_pitch, image->height, &end) &&
-           !__builtin_mul_overflow(image->slice_pitch, image->depth, &end) &&
-           !__builtin_mul_overflow(image->slice_pitch, image->array_size, &end);
+           image->slice_pitch && add_product(&end, image->row_pitch, image->height) &&
+           add_product(&end, image->slice_pitch, image->depth) &&
+           add_product(&end, image->slice_pitch, image->array_size) && add_product(&end, row, 1);
+}
+
+static bool has_images(const struct tsl_member *member)
+{
+    return member->driver->image_alloc && member->caps.images.n_read_args;
 }
 
 static cl_int allocate(struct node_mem *mem, const struct tsl_remote_request *request, struct tsl_member *member)
@@ -163,7 +199,7 @@ static bool make_mem(struct node_session *session, const struct tsl_remote_reque
     bool is_image = request->kind == TSL_REMOTE_IMAGE;
     struct node_mem *mem;
 
-    if (is_image && (!member->driver->image_alloc || !image_is_sound(&request->image)))
+    if (is_image && (!has_images(member) || !image_is_sound(&request->image)))
         return false;
     mem = node_create(session, sizeof(*mem), NODE_MEM, request->id, member);
     if (!mem)
@@ -188,7 +224,7 @@ static bool make_view(struct node_session *session, const struct tsl_remote_requ
     bool is_image = request->kind == TSL_REMOTE_IMAGE_OF;
     size_t size;
 
-    if (!of || of->is_image || (is_image && (!of->object.member->driver->image_of || !image_is_sound(&request->image))))
+    if (!of || of->is_image || (is_image && (!has_images(of->object.member) || !image_is_sound(&request->image))))
         return false;
     size = is_image ? tsl_image_span(&request->image) : request->size;
     if (!is_image && request->offset % of->object.member->caps.base_align)

@@ -139,10 +139,19 @@ static bool check_combine(struct node_work *work)
     return check_range(work, 0, &r->dst) && check_range(work, 1, &r->src) && check_range(work, 2, &r->other);
 }
 
+/* The size of groups is said for all dimensions or for none. */
+static bool check_groups(const struct tsl_window *window)
+{
+    for (unsigned d = 1; d < window->work_dim; d++)
+        if (!window->local_size[d] != !window->local_size[0])
+            return false;
+    return true;
+}
+
 static bool check_window(const struct node_kernel *kernel, const struct tsl_window *window)
 {
     if (window->whole)
-        return true;
+        return check_groups(window);
     /* A call does them where it says so; what it refuses is the original's. */
     if (!(kernel->variant ? kernel->original->windows : kernel->windows))
         return false;
@@ -168,7 +177,7 @@ static bool arg_fits(const struct tsl_remote_arg *arg, const struct tsl_arg_fact
     case TSL_FACT_CONSTANT:
         return arg->kind == TSL_ARG_MEM || arg->kind == TSL_ARG_SVM;
     case TSL_FACT_IMAGE:
-        return arg->kind == TSL_ARG_MEM;
+        return arg->kind == TSL_ARG_MEM && arg->mem;
     case TSL_FACT_LOCAL:
         return arg->kind == TSL_ARG_LOCAL;
     case TSL_FACT_SAMPLER:
@@ -181,12 +190,19 @@ static bool arg_fits(const struct tsl_remote_arg *arg, const struct tsl_arg_fact
     return false;
 }
 
+/* An image is no buffer, nor the other way, as far as the argument's type is known. */
+static bool mem_fits(const struct node_mem *mem, const struct tsl_arg_fact *fact)
+{
+    return fact->kind == TSL_FACT_UNKNOWN || mem->is_image == (fact->kind == TSL_FACT_IMAGE);
+}
+
 static bool bind_arg(struct node_work *work, struct node_args *args, cl_uint i)
 {
     const struct tsl_remote_arg *said = &args->said[i];
+    const struct tsl_arg_fact *fact = &work->kernel->facts.args[i];
     struct tsl_bound_arg *arg = &args->args[i];
 
-    if (!arg_fits(said, &work->kernel->facts.args[i]) || (said->kind == TSL_ARG_SVM && !node_has_address(args, said)))
+    if (!arg_fits(said, fact) || (said->kind == TSL_ARG_SVM && !node_has_address(args, said)))
         return false;
     *arg = (struct tsl_bound_arg){.kind = said->kind, .size = said->size, .value = said->value};
     if (said->has_part && (!work->object.member->caps.takes_parts || said->kind != TSL_ARG_MEM))
@@ -195,7 +211,7 @@ static bool bind_arg(struct node_work *work, struct node_args *args, cl_uint i)
     if (said->kind != TSL_ARG_MEM || !said->mem)
         return true;
     args->mems[i] = take_mem(work, said->mem, work->object.member);
-    if (!args->mems[i])
+    if (!args->mems[i] || !mem_fits(args->mems[i], fact))
         return false;
     arg->mem = args->mems[i]->mem;
     args->error = args->mems[i]->error ? args->mems[i]->error : args->error;

@@ -329,8 +329,7 @@ static void send_read(struct node_work *work)
     node_reply(session, &reply);
     if (session->closing)
         return;
-    session->server->out.messages(session->server->out.arg, session->program, session->out.data, session->out.size);
-    session->out = (struct tsl_writer){.size = 0};
+    node_send_replies(session);
     session->server->out.payload(session->server->out.arg, session->program, work->data, work->data_size);
     work->data = NULL;
 }

@@ -384,7 +384,7 @@ static void changed_messages_do_no_harm(void **state)
 /* ---- The server -------------------------------------------------------------------------------------------------- */
 
 static unsigned n_replies;
-
+static size_t longest_frame;
 static char last_words[256]; /* of the last reply, a text or not */
 
 static void take_messages(void *arg, uint32_t program, uint8_t *data, size_t size)
@@ -394,6 +394,7 @@ static void take_messages(void *arg, uint32_t program, uint8_t *data, size_t siz
 
     (void)arg;
     (void)program;
+    longest_frame = size > longest_frame ? size : longest_frame;
     while (reader.at < reader.size) {
         assert_true(tsl_remote_get_reply(&reader, &reply));
         n_replies++;
@@ -534,7 +535,7 @@ static int begin(void **state)
     give_content(&ask_windows);
     tsl_remote_digest(ask_code.data, ask_code.data_size, ask_code.digest);
     tsl_fake_kernel("ask", run_nothing, 1, kinds, access);
-    setup.members[0].gates = true;
+    setup.members[0].gates = setup.members[0].images = true;
     setup.members[0].peer = setup.members[1].peer = true;
     tsl_fake_begin(&setup);
     tsl_members_register_alone(&tsl_fake_driver);
@@ -671,6 +672,32 @@ static bool say(uint32_t program, const struct tsl_remote_request *request)
     return node_server_take(server, program, writer.data, TSL_REMOTE_FRAME_SIZE, writer.size - TSL_REMOTE_FRAME_SIZE);
 }
 
+/* None that a head would refuse. */
+static void many_replies_are_several_frames(void **state)
+{
+    static const uint8_t none[TSL_REMOTE_FRAME_SIZE];
+    struct tsl_writer writer = {.size = 0};
+    size_t one;
+
+    (void)state;
+    longest_frame = n_replies = 0;
+    assert_true(say(3000, &samples[0]));
+    node_server_step(server);
+    assert_int_equal(n_replies, 1);
+    one = longest_frame;
+    tsl_write_raw(&writer, none, sizeof(none));
+    for (size_t size = 0; size < (size_t)4 << 20; size += one)
+        tsl_remote_put_request(&writer, &samples[0]);
+    assert_false(writer.failed);
+    assert_true(
+        node_server_take(server, 3000, writer.data, TSL_REMOTE_FRAME_SIZE, writer.size - TSL_REMOTE_FRAME_SIZE));
+    node_server_step(server);
+    assert_in_range(n_replies, ((size_t)4 << 20) / one, ((size_t)4 << 20) / one + 2);
+    assert_in_range(longest_frame, (1 << 20) - one, (1 << 20) + one);
+    node_server_bye(server, 3000);
+    step_until_empty();
+}
+
 static const struct tsl_remote_request *any_question(void)
 {
     const struct tsl_remote_request *const others[] = {&ask_windows, &ask_code, &ask_file};
@@ -718,12 +745,14 @@ static void write_library(const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
+static uint32_t asker = 4000;
+
 static const char *words_to(const struct tsl_remote_request *request)
 {
     uint64_t limit = tsl_clock_ns() + 20000000000u;
     unsigned before = n_replies;
 
-    assert_true(say(4000, request));
+    assert_true(say(asker, request));
     while (n_replies == before) {
         if (!node_server_step(server))
             node_server_wait(server, 1000);
@@ -771,6 +800,80 @@ static void a_library_is_a_file_that_stays(void **state)
     check_no_violation();
 }
 
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
+
+#define IMAGE 6u
+
+static struct tsl_remote_request image = {.kind = TSL_REMOTE_IMAGE,
+                                          .id = IMAGE,
+                                          .image = {.format = {CL_RGBA, CL_UNORM_INT8},
+                                                    .type = CL_MEM_OBJECT_IMAGE2D,
+                                                    .width = 16,
+                                                    .height = 16,
+                                                    .depth = 1,
+                                                    .array_size = 1,
+                                                    .element_size = 4,
+                                                    .row_pitch = 64,
+                                                    .slice_pitch = 1024}};
+
+/* The kernel, which has one argument, a buffer, is launched by a program of its own. */
+static bool says_launch(struct tsl_window window, uint64_t mem)
+{
+    struct tsl_remote_arg arg = {.kind = TSL_ARG_MEM, .mem = mem};
+    bool sound;
+
+    asker++;
+    assert_true(say(asker, &samples[1]) && say(asker, &samples[2]) && say(asker, &image));
+    words_to(&ask_build);
+    words_to(&asked[0]);
+    sound = say(asker, &(struct tsl_remote_request){.kind = TSL_REMOTE_LAUNCH,
+                                                    .id = 50,
+                                                    .lane = LANE,
+                                                    .of = 41,
+                                                    .window = window,
+                                                    .has_args = true,
+                                                    .n_args = 1,
+                                                    .args = &arg});
+    node_server_bye(server, asker);
+    step_until_empty();
+    return sound;
+}
+
+/* A driver would divide by a size of 0. */
+static void sizes_and_kinds_of_launches_are_checked(void **state)
+{
+    struct tsl_window window = {
+        .work_dim = 2, .global_size = {8, 8, 1}, .local_size = {4, 4, 1}, .group_count = {2, 2, 1}, .whole = true};
+
+    (void)state;
+    assert_true(says_launch(window, A));
+    assert_false(says_launch(window, IMAGE));
+    window.local_size[1] = 0;
+    assert_false(says_launch(window, A));
+    window.local_size[0] = 0;
+    assert_true(says_launch(window, A));
+    window.local_size[1] = 4;
+    assert_false(says_launch(window, A));
+    check_nothing_is_left();
+    check_no_violation();
+}
+
+/* Its size would be a small number again. */
+static void an_image_of_too_many_bytes_is_refused(void **state)
+{
+    struct tsl_remote_request huge = image;
+
+    (void)state;
+    huge.image.type = CL_MEM_OBJECT_IMAGE3D;
+    huge.image.row_pitch = (size_t)1 << 62;
+    huge.image.height = huge.image.depth = 3;
+    huge.image.slice_pitch = (size_t)1 << 62;
+    assert_false(say(++asker, &huge));
+    node_server_bye(server, asker);
+    step_until_empty();
+    check_nothing_is_left();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -783,7 +886,10 @@ int main(void)
         cmocka_unit_test(a_whole_program_is_served),
         cmocka_unit_test(changed_programs_do_no_harm),
         cmocka_unit_test(questions_come_in_any_order),
+        cmocka_unit_test(many_replies_are_several_frames),
         cmocka_unit_test(a_library_is_a_file_that_stays),
+        cmocka_unit_test(sizes_and_kinds_of_launches_are_checked),
+        cmocka_unit_test(an_image_of_too_many_bytes_is_refused),
     };
 
     return cmocka_run_group_tests_name("protocol", tests, begin, end);
