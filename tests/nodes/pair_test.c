@@ -333,8 +333,10 @@ static int end(void **state)
 {
     (void)state;
     unlink(head.path);
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
+        free(atomic_exchange(&members[i]->lost_why, NULL));
         driver->close(members[i]);
+    }
     for (unsigned i = 0; i < n_paths; i++) {
         free(paths[i].platform_name);
         free(paths[i].device_name);
