@@ -232,6 +232,8 @@ static void rest(unsigned us)
     {
         if (n == 64)
             break;
+        if (program->gone)
+            continue;
         polls[n++] = (struct pollfd){.fd = program->socket,
                                      .events = (short)(POLLIN | (program->out.size > program->out_at ? POLLOUT : 0))};
     }
@@ -261,11 +263,24 @@ static void look_for_parent(void)
     _exit(1);
 }
 
+/* Not while MPI alone uses the memory of one that is gone: data of a node that stands still would never come. */
+static bool programs_are_there(void)
+{
+    const struct head_program *program;
+
+    TAILQ_FOREACH(program, &head.programs, link)
+    {
+        if (!program->gone)
+            return true;
+    }
+    return false;
+}
+
 static void serve(void)
 {
     unsigned n = 0;
 
-    while (watched_lives() || !TAILQ_EMPTY(&head.programs)) {
+    while (watched_lives() || programs_are_there()) {
         bool did = step();
         unsigned us = mpi_io_rest(did);
 
@@ -324,7 +339,7 @@ static void end(void)
     close(head.listener);
     clean();
     say_quit();
-    while (!all_have_quit() || !mpi_io_is_idle(&head.io))
+    while (!all_have_quit() || !TAILQ_EMPTY(&head.programs) || !mpi_io_is_idle(&head.io))
         step_to_end();
     say_quit();
     while (!mpi_io_is_idle(&head.io))

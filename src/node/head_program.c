@@ -235,8 +235,12 @@ bool head_read(struct head *head, struct head_program *program)
 {
     ssize_t n;
 
-    if (program->gone || !make_room(program))
+    if (program->gone)
         return false;
+    if (!make_room(program)) {
+        program->gone = true;
+        return true;
+    }
     n = recv(program->socket, program->in + program->in_size, program->in_capacity - program->in_size, MSG_DONTWAIT);
     if (n < 0)
         return false;
