@@ -138,6 +138,9 @@ void sim_world_begin(struct sim_world *world)
     world->align = bits / 8 > 64 ? bits / 8 : 64;
 }
 
+/* What isn't over must not be judged, however busy the machine is. The limit of the whole program is less. */
+#define MOST_MS 600000u
+
 /* Callbacks may come a little after the last wait, and take their time. */
 void sim_world_end(struct sim_world *world)
 {
@@ -145,10 +148,10 @@ void sim_world_end(struct sim_world *world)
         struct sim *sim = world->sims[i];
 
         for (unsigned n = 0; n < sim->n_callbacks; n++)
-            for (unsigned ms = 0; ms < 5000 && !sim->callbacks[n].n_left; ms++)
+            for (unsigned ms = 0; ms < MOST_MS && !sim->callbacks[n].n_left; ms++)
                 nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         for (unsigned n = 0; n < sim->n_buffers; n++)
-            for (unsigned ms = 0; ms < 5000 && !sim->buffers[n].n_destroyed; ms++)
+            for (unsigned ms = 0; ms < MOST_MS && !sim->buffers[n].n_destroyed; ms++)
                 nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
 }
