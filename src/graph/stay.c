@@ -11,15 +11,17 @@
 #include "program/program.h"
 #include "tile/tile.h"
 
-#define ASKED_IN    16  /* so many launches of a kernel are asked about once */
-#define MOST_TILES  4u  /* of an object; where there are more, to look at them takes as long as a survey */
-#define MOST_JOINED 64u /* of an object whose tiles are joined first: what set them apart may be over */
-#define UNWRITTEN   8u  /* that part of an object may be unwritten where all of it is claimed */
+#define ASKED_IN    16    /* so many launches of a kernel are asked about once */
+#define MOST_TILES  4u    /* of an object; where there are more, to look at them takes as long as a survey */
+#define MOST_JOINED 64u   /* of an object whose tiles are joined first: what set them apart may be over */
+#define UNWRITTEN   8u    /* that part of an object may be unwritten where all of it is claimed */
+#define STRAY       1024u /* that part of an object, and STRAY_BYTES, may be elsewhere: it moves at once, if at all */
+#define STRAY_BYTES 4096u
 
 /* What is known of the objects of a launch. */
 struct objects {
     tsl_members lacking; /* members that haven't all of each */
-    bool alone;          /* nothing is anywhere else, and nearly all was written: all of each may be claimed */
+    bool alone; /* nothing else is anywhere but stray bytes, and nearly all was written: all of each may be claimed */
 };
 
 /* The member whose kernels used the first object last; -1: none. */
@@ -38,31 +40,39 @@ static void join_tiles(struct tsl_data *data)
         tsl_tiles_join(&data->tiles, 0, data->size);
 }
 
-/* Has the member all of the memory object? Adds what is known of it. What was never written is anywhere. */
+/* So many bytes of an object say nothing of where it is. A launch that another member tried may have left them. What is
+ * spread is on all its members. */
+static bool are_stray(uint64_t bytes, uint64_t size, unsigned space)
+{
+    return bytes == 0 || (space != TSL_SPACE_SPREAD && bytes <= STRAY_BYTES && bytes <= size / STRAY);
+}
+
+/* Has the member all of the memory object, but for stray bytes? Adds what is known of it. What was never written is
+ * anywhere. */
 static bool is_there(const struct tsl_graph *g, const struct tsl_buffer *buffer, unsigned member,
                      struct objects *objects)
 {
     struct tsl_data *data = tsl_data_of(buffer);
-    uint64_t end = buffer->offset + buffer->size, unwritten = 0;
+    uint64_t end = buffer->offset + buffer->size, unwritten = 0, missing = 0, others = 0;
     unsigned n = 0, space = tsl_space_of(&g->ports[member], data);
     join_tiles(data);
     for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, buffer->offset, end); tile;
          tile = tsl_tiles_next_meeting(tile, end)) {
-        if (++n > MOST_TILES)
+        uint64_t size = tile->end - tile->begin;
+        if (++n > MOST_TILES || tsl_spaces_has(tile->valid, TSL_SPACE_LOST))
             return false;
         if (tsl_spaces_is_empty(tile->valid)) {
-            unwritten += tile->end - tile->begin;
+            unwritten += size;
             continue;
         }
-        if (!tsl_spaces_has(tile->valid, space) || tsl_spaces_has(tile->valid, TSL_SPACE_LOST))
-            return false;
-        objects->alone &= tsl_spaces_are(tile->valid, tsl_spaces_of(space));
+        missing += tsl_spaces_has(tile->valid, space) ? 0 : size;
+        others += tsl_spaces_only(tile->valid, space) ? 0 : size;
         for (unsigned i = 0; i < g->n_ports; i++)
             if (!tsl_spaces_has(tile->valid, tsl_space_of(&g->ports[i], data)))
                 tsl_members_add(&objects->lacking, i);
     }
-    objects->alone &= unwritten <= buffer->size / UNWRITTEN;
-    return true;
+    objects->alone &= unwritten <= buffer->size / UNWRITTEN && are_stray(others, buffer->size, space);
+    return are_stray(missing, buffer->size, space);
 }
 
 /* Has that member all of the launch's memory objects, and lacks each other one some of it? */
