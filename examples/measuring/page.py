@@ -2,7 +2,7 @@
 import html
 import math
 
-from measuring import tables
+from measuring import overview, tables
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 360, 70, 16, 14, 44
 # Colours by form, in shades for several of one kind; dashes for what runs one after the other.
@@ -170,7 +170,7 @@ def effort_table(effort):
             f'author writes for Tesela.</p>{table(head, rows)}')
 
 
-def page(about, experiments, records, effort):
+def page(about, experiments, records, effort, drawn=''):
     sections = ''.join(experiment_section(e, [r for r in records if r['experiment'] == e.program])
                        for e in experiments if any(r['experiment'] == e.program for r in records))
     facts = table(['', ''], [f'<td>{escape(k)}</td><td class="words">{escape(v)}</td>' for k, v in about.items()])
@@ -178,5 +178,5 @@ def page(about, experiments, records, effort):
             f'<title>Experiments</title><style>{STYLE}</style><h1>Experiments</h1>{facts}'
             '<p>Each time is the mean of several, without those beyond the mean by more than one and a half times the distance '
             'between the quartiles. The first time of each process stands apart: it builds, allocates and learns.</p>'
-            f'<h2>Ratios of times</h2><p class="soft">{escape(tables.RATIOS).strip().replace(chr(10), "<br>")}</p>{ratio_table(records)}'
+            f'{drawn.replace(overview.NAMESPACE, "")}<h2>Ratios of times</h2><p class="soft">{escape(tables.RATIOS).strip().replace(chr(10), "<br>")}</p>{ratio_table(records)}'
             f'{sections}{effort_table(effort)}</html>\n')

@@ -56,7 +56,8 @@ def least(records, *kinds, **wanted):
 
 
 def is_alone(record):
-    return record['kind'] == 'tesela' and ',' not in record['members']
+    """Is its set of members one device? A set without a comma may be several: cuda."""
+    return record['kind'] == 'tesela' and bool(record['device'])
 
 
 def over(a, b):
