@@ -258,6 +258,7 @@ static const char *const order_words[] = {"async", "sync", NULL};
 static const char *const limits_words[] = {"all", "fastest", NULL};
 static const char *const larger_words[] = {"no", "yes", NULL};
 static const char *const device_type_words[] = {"auto", "gpu", "cpu", "accelerator", NULL};
+static const char *const device_name_words[] = {"own", "fastest", NULL};
 static const char *const profiling_words[] = {"serial", "overlap", NULL};
 static const char *const cpu_words[] = {"built-in", "opencl", NULL};
 static const char *const nvidia_words[] = {"cuda", "opencl", NULL};
@@ -442,6 +443,7 @@ static const struct variable variables[] = {
     {"TESELA_LARGER", read_word, show_word, FIELD(larger), larger_words, "yes or no", "no"},
     {"TESELA_DEVICE_TYPE", read_word, show_word, FIELD(device_type), device_type_words, "auto, gpu, cpu or accelerator",
      "auto"},
+    {"TESELA_DEVICE_NAME", read_word, show_word, FIELD(device_name), device_name_words, "own or fastest", "own"},
     {"TESELA_REPRODUCIBLE", read_word, show_word, FIELD(reproducible), reproducible_words, "yes or no", "no"},
     {"TESELA_PROFILING", read_word, show_word, FIELD(profiling), profiling_words, "serial or overlap", "serial"},
     {"TESELA_ZERO_COPY", read_word, show_word, FIELD(zero_copy), zero_copy_words, "on or off", "on"},

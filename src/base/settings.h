@@ -72,6 +72,12 @@ enum tsl_device_type {
     TSL_DEVICE_TYPE_ACCELERATOR, /* "accelerator" */
 };
 
+/* Whose name and vendor the virtual device reports (TESELA_DEVICE_NAME). */
+enum tsl_device_name {
+    TSL_DEVICE_NAME_OWN,     /* "own", the default */
+    TSL_DEVICE_NAME_FASTEST, /* "fastest": the fastest member's, for programs that have parameters for known devices */
+};
+
 /* What happens to in-order commands on queues with profiling (TESELA_PROFILING). */
 enum tsl_profiling {
     TSL_PROFILING_SERIAL,  /* "serial", the default: they do not overlap, as their times would show it */
@@ -192,6 +198,7 @@ struct tsl_settings {
     enum tsl_limits limits;
     enum tsl_larger larger;
     enum tsl_device_type device_type;
+    enum tsl_device_name device_name;
     enum tsl_profiling profiling;
     enum tsl_reproducible reproducible;
     enum tsl_zero_copy zero_copy;

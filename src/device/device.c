@@ -1,6 +1,7 @@
 #include "device/device.h"
 
 #include "base/log.h"
+#include "base/settings.h"
 #include "device/device_facts.h"
 #include "device/partition.h"
 #include "device/platform.h"
@@ -194,6 +195,30 @@ static cl_int constant_info(struct tsl_device *device, cl_device_info param, con
     }
 }
 
+/* The fastest member, if its answer is the device's: programs that have parameters for known devices look these up.
+ * NULL: there is no member, or it doesn't say. */
+static const struct tsl_path *who_answers(struct tsl_device *device, cl_device_info param)
+{
+    bool asked = param == CL_DEVICE_NAME || param == CL_DEVICE_VENDOR || param == CL_DEVICE_VENDOR_ID;
+    const struct tsl_path *path;
+    size_t size;
+    unsigned n;
+
+    if (!asked || device->member || tsl_settings()->device_name != TSL_DEVICE_NAME_FASTEST)
+        return NULL;
+    struct tsl_member *const *members = tsl_device_members(device, &n);
+    path = n ? members[tsl_fastest_member(members, n)]->path : NULL;
+    if (path && param != CL_DEVICE_NAME && path->driver->info(path, param, 0, NULL, &size))
+        return NULL;
+    return path;
+}
+
+static cl_int path_info(const struct tsl_path *path, cl_device_info param, const struct tsl_info *info)
+{
+    return param == CL_DEVICE_NAME ? tsl_info_string(info, path->device_name)
+                                   : path->driver->info(path, param, info->size, info->value, info->size_ret);
+}
+
 static cl_int member_info(const struct tsl_device_facts *facts, cl_device_info param, const struct tsl_info *info)
 {
     const struct tsl_number_row *row = tsl_number_row(param);
@@ -247,11 +272,15 @@ cl_int tsl_device_info(struct tsl_device *device, cl_device_info param, size_t s
     const struct tsl_info info = {size, value, size_ret};
     const struct tsl_number_row *row = tsl_number_row(param);
     const struct tsl_device_facts *facts;
+    const struct tsl_path *path;
     cl_ulong number;
     cl_int error;
 
     if (device->member && is_members_own(device->member, param))
         return sub_device_info(device, param, &info);
+    path = who_answers(device, param);
+    if (path)
+        return path_info(path, param, &info);
     if (row && tsl_number_fixed(row, &number))
         return tsl_number_answer(row, number, &info);
     error = constant_info(device, param, &info);

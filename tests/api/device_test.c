@@ -2,6 +2,7 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: gpu TESELA_VENDORS={build}/vendors-pocl TESELA_DEVICE_TYPE=gpu */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
+/* variant: named TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TESELA_DEVICE_NAME=fastest */
 /* variant: pocl-oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind */
 /* variant: beside TESELA_VENDORS={build}/vendors */
 /* any: */
@@ -100,14 +101,42 @@ static void the_widths_of_a_cpu_are_its_registers(void **state)
     assert_in_range(number(CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG), 2, 8);
 }
 
+/* By TESELA_DEVICE_NAME those of the only member, whose sub-device has the same vendor and a longer name. */
+static void has_the_name_that_it_should(void **state)
+{
+    const cl_device_partition_property by_member[] = {CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0};
+    char text[1000], own[1000];
+    cl_device_id sub;
+    cl_uint number_of_vendor;
+    (void)state;
+
+    get_text(CL_DEVICE_NAME, text);
+    assert_int_equal(clGetDeviceInfo(our_device(), CL_DEVICE_VENDOR, 1, own, NULL), CL_INVALID_VALUE);
+    if (!getenv("TESELA_DEVICE_NAME")) {
+        assert_string_equal(text, "Tesela virtual device");
+        get_text(CL_DEVICE_VENDOR, text);
+        assert_string_equal(text, "Tesela");
+        assert_int_equal(number(CL_DEVICE_VENDOR_ID), 0x54534c);
+        return;
+    }
+    assert_int_equal(clCreateSubDevices(our_device(), by_member, 1, &sub, NULL), CL_SUCCESS);
+    assert_int_equal(clGetDeviceInfo(sub, CL_DEVICE_NAME, sizeof own, own, NULL), CL_SUCCESS);
+    assert_memory_equal(text, own, strlen(text));
+    get_text(CL_DEVICE_VENDOR, text);
+    assert_int_equal(clGetDeviceInfo(sub, CL_DEVICE_VENDOR, sizeof own, own, NULL), CL_SUCCESS);
+    assert_string_equal(text, own);
+    assert_int_equal(clGetDeviceInfo(sub, CL_DEVICE_VENDOR_ID, sizeof number_of_vendor, &number_of_vendor, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(number(CL_DEVICE_VENDOR_ID), number_of_vendor);
+    assert_int_equal(clReleaseDevice(sub), CL_SUCCESS);
+}
+
 static void says_what_it_is(void **state)
 {
     char text[1000];
     (void)state;
 
     assert_ptr_equal((void *)number(CL_DEVICE_PLATFORM), our_platform());
-    get_text(CL_DEVICE_NAME, text);
-    assert_string_equal(text, "Tesela virtual device");
     get_text(CL_DEVICE_VERSION, text);
     assert_memory_equal(text, "OpenCL 3.0 Tesela ", 18);
     get_text(CL_DEVICE_OPENCL_C_VERSION, text);
@@ -236,6 +265,7 @@ int main(void)
         cmocka_unit_test(every_query_is_answered),
         cmocka_unit_test(its_type_suits_what_it_takes),
         cmocka_unit_test(the_widths_of_a_cpu_are_its_registers),
+        cmocka_unit_test(has_the_name_that_it_should),
         cmocka_unit_test(says_what_it_is),
         cmocka_unit_test(keeps_the_minimums),
         cmocka_unit_test(answers_fit_together),

@@ -316,17 +316,18 @@ static void each_shows_what_is_in_force(void **state)
     tsl_settings_parse(&settings, get, pairs);
     tsl_settings_each(&settings, append, &shown);
     assert_string_equal(
-        shown.text, "TESELA_MEMBERS=a,b\nTESELA_MEMORY=a=512M,b=1536K,c=7\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
-                    "TESELA_CPU=built-in\nTESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
-                    "TESELA_POLICY=weights=1,2.5\nTESELA_SPLIT=auto\nTESELA_ORDER=async\nTESELA_NODES=\nTESELA_CONFIG="
-                    "\nTESELA_BINARIES=\n"
-                    "TESELA_VARIANTS=\nTESELA_PROCESSOR=\nTESELA_SPIRV=\nTESELA_TRACE=\n"
-                    "TESELA_LIMITS=all\nTESELA_LARGER=no\nTESELA_DEVICE_TYPE=auto\nTESELA_REPRODUCIBLE=no\n"
-                    "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
-                    "TESELA_PEERS=on\nTESELA_OPEN=auto\nTESELA_SENDERS=auto\nTESELA_SVM=auto\nTESELA_GATES="
-                    "auto\nTESELA_VENDOR_ROLES=auto\n"
-                    "TESELA_CHECK=access,coherence,split,variants\nTESELA_CACHE=\n"
-                    "TESELA_LOG=warn,tile:debug\n");
+        shown.text,
+        "TESELA_MEMBERS=a,b\nTESELA_MEMORY=a=512M,b=1536K,c=7\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
+        "TESELA_CPU=built-in\nTESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
+        "TESELA_POLICY=weights=1,2.5\nTESELA_SPLIT=auto\nTESELA_ORDER=async\nTESELA_NODES=\nTESELA_CONFIG="
+        "\nTESELA_BINARIES=\n"
+        "TESELA_VARIANTS=\nTESELA_PROCESSOR=\nTESELA_SPIRV=\nTESELA_TRACE=\n"
+        "TESELA_LIMITS=all\nTESELA_LARGER=no\nTESELA_DEVICE_TYPE=auto\nTESELA_DEVICE_NAME=own\nTESELA_REPRODUCIBLE=no\n"
+        "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
+        "TESELA_PEERS=on\nTESELA_OPEN=auto\nTESELA_SENDERS=auto\nTESELA_SVM=auto\nTESELA_GATES="
+        "auto\nTESELA_VENDOR_ROLES=auto\n"
+        "TESELA_CHECK=access,coherence,split,variants\nTESELA_CACHE=\n"
+        "TESELA_LOG=warn,tile:debug\n");
     tsl_settings_finish(&settings);
 }
 
