@@ -522,7 +522,47 @@ bool sim_failed_unseen(const struct sim *sim)
     return false;
 }
 
-/* What comes before a node's predecessors comes before the node: so the number of nodes before is an order. */
+static bool is_within(const struct sim_set *set, const struct sim_set *all)
+{
+    for (unsigned i = 0; i < SIM_WORDS; i++)
+        if (set->words[i] & ~all->words[i])
+            return false;
+    return true;
+}
+
+/* The node that comes next: all before it were judged. Of several it has the fewest before it. */
+static unsigned next(const struct sim *sim, const struct sim_set *judged)
+{
+    unsigned best = sim->n_nodes;
+
+    for (unsigned i = 0; i < sim->n_nodes; i++) {
+        const struct sim_set *before = &sim->nodes[i].before;
+
+        if (!sim_set_has(judged, i) && is_within(before, judged) &&
+            (best == sim->n_nodes || count(before) < count(&sim->nodes[best].before)))
+            best = i;
+    }
+    return best;
+}
+
+/* The number of nodes before a node is no order: what comes after one that failed need not come after all that are
+ * before that (host.c). */
+static void judge_nodes(struct sim *sim, struct model *model)
+{
+    struct sim_set judged = {{0}};
+
+    for (unsigned n = 0; n < sim->n_nodes && !sim->failure; n++) {
+        unsigned i = next(sim, &judged);
+
+        if (i == sim->n_nodes) {
+            sim_fail(sim, "the order of the nodes has a circle");
+            return;
+        }
+        judge_node(sim, model, &sim->nodes[i]);
+        sim_set_add(&judged, i);
+    }
+}
+
 void sim_judge(struct sim *sim)
 {
     struct model *model = calloc(1, sizeof *model);
@@ -534,10 +574,7 @@ void sim_judge(struct sim *sim)
     settle_silent(sim);
     judge_prints(sim);
     judge_failures(sim);
-    for (unsigned rank = 0; rank < sim->n_nodes && !sim->failure; rank++)
-        for (unsigned i = 0; i < sim->n_nodes && !sim->failure; i++)
-            if (count(&sim->nodes[i].before) == rank)
-                judge_node(sim, model, &sim->nodes[i]);
+    judge_nodes(sim, model);
     if (!sim->failure)
         judge_end(sim, model);
     free(model);

@@ -155,9 +155,11 @@ static void test_found_with_cuts(void **state)
          0}, /* what a failed launch had been fetched counted as there: one before it was well */
         {7116972, SIM_SPLIT_AUTO, 0}, /* rows were written to a copy that was on its way from one that came back */
         /* The judge's mistakes: a launch failed as it was given what a failed one writes, which it doesn't touch; a
-         * copy behind a share that was done again failed, and ended before that. */
+         * copy behind a share that was done again failed, and ended before that; who came after such a failure was
+         * judged before it. */
         {202730, SIM_SPLIT_AUTO, SIM_CHOOSE_FOOTPRINTS},
         {221732, SIM_SPLIT_AUTO, SIM_CHOOSE_FOOTPRINTS},
+        {31000443, SIM_SPLIT_AUTO, SIM_CHOOSE_FOOTPRINTS},
     };
 
     (void)state;
