@@ -332,24 +332,37 @@ static void judge_node(struct sim *sim, struct model *model, const struct sim_no
     compare(sim, model, node);
 }
 
-/* Of a kernel also a buffer that it is given and doesn't touch: the core asks footprints only where they matter. */
+/* Does nothing run beside the program's launches? Then the core may ask no footprints, and takes all that a launch is
+ * given for touched (tsl_footing_matters). */
+static bool is_alone(const struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->world->n_sims; i++)
+        if (sim->world->sims[i] && sim->world->sims[i] != sim && sim->world->sims[i]->context == sim->context)
+            return false;
+    return sim->n_queues == 1 && sim->in_order[0];
+}
+
 static bool is_given(const struct sim_node *node, const struct sim_access *access)
 {
     return access->size && node->idle == (int)access->area;
 }
 
-static bool share_area(const struct sim_node *a, const struct sim_node *b)
+/* By what they are given, too. */
+static bool may_share_area(const struct sim_node *a, const struct sim_node *b)
+{
+    return is_given(a, &b->dst) || is_given(a, &b->src) || is_given(b, &a->dst) || is_given(b, &a->src) ||
+           (a->idle >= 0 && a->idle == b->idle);
+}
+
+static bool share_area(const struct sim *sim, const struct sim_node *a, const struct sim_node *b)
 {
     const struct sim_access *of_a[] = {&a->dst, &a->src}, *of_b[] = {&b->dst, &b->src};
 
-    for (unsigned i = 0; i < 2; i++) {
-        if (is_given(a, of_b[i]) || is_given(b, of_a[i]))
-            return true;
+    for (unsigned i = 0; i < 2; i++)
         for (unsigned j = 0; j < 2; j++)
             if (of_a[i]->size && of_b[j]->size && of_a[i]->area == of_b[j]->area)
                 return true;
-    }
-    return a->idle >= 0 && a->idle == b->idle;
+    return may_share_area(a, b) && is_alone(sim);
 }
 
 static bool is_opaque(const struct sim_node *node)
@@ -387,7 +400,7 @@ static bool has_cause(const struct sim *sim, const struct sim_node *node)
 
         if (i == own || other->refused || sim_set_has(&other->before, own) || (other->status >= 0 && !sim->world->lost))
             continue;
-        if (sim_set_has(&node->before, i) || share_area(node, other))
+        if (sim_set_has(&node->before, i) || share_area(sim, node, other))
             return true;
     }
     return follows_others(sim, node);
@@ -410,7 +423,7 @@ static bool may_have_failed(const struct sim *sim, const struct sim_node *node)
     for (unsigned i = 0; i < sim->n_nodes; i++) {
         const struct sim_node *other = &sim->nodes[i];
 
-        if (i != own && other->status < 0 && !other->refused && share_area(node, other) &&
+        if (i != own && other->status < 0 && !other->refused && share_area(sim, node, other) &&
             !sim_set_has(&other->before, own))
             return true;
     }
