@@ -116,26 +116,24 @@ cl_int remote_fence_status(struct tsl_fence *fence)
     return atomic_load_explicit(&remote_fence_of(fence)->status, memory_order_acquire);
 }
 
-bool remote_may_look(void)
-{
-    static atomic_long processors;
+/* A command's way there and back takes some 25 us, of which a fifth goes by until a thread that sleeps has woken. */
+#define LOOK_NS 50000
 
-    if (!atomic_load_explicit(&processors, memory_order_relaxed))
-        atomic_store_explicit(&processors, sysconf(_SC_NPROCESSORS_ONLN), memory_order_relaxed);
-    return atomic_load_explicit(&processors, memory_order_relaxed) >= 8;
-}
-
-/* Looks for the end for a while. */
+/* Looks for the end for a while; not where few processors have all of it to do. */
 static cl_int look_for_end(const struct remote_fence *fence)
 {
+    static atomic_long processors;
     uint64_t begin = tsl_clock_ns();
     cl_int status;
 
+    if (!atomic_load_explicit(&processors, memory_order_relaxed))
+        atomic_store_explicit(&processors, sysconf(_SC_NPROCESSORS_ONLN), memory_order_relaxed);
     do {
         for (unsigned i = 0; i < 8; i++)
             tsl_pause();
         status = atomic_load_explicit(&fence->status, memory_order_acquire);
-    } while (status > CL_COMPLETE && remote_may_look() && tsl_clock_ns() - begin < REMOTE_LOOK_NS);
+    } while (status > CL_COMPLETE && atomic_load_explicit(&processors, memory_order_relaxed) >= 8 &&
+             tsl_clock_ns() - begin < LOOK_NS);
     return status;
 }
 

@@ -244,11 +244,6 @@ struct remote_fence *remote_fence_create_locked(struct remote_lane *lane);
 void remote_end_locked(struct remote_fence *fence, cl_int status);
 void remote_tell(struct remote_fence *fence);
 cl_int remote_fence_status(struct tsl_fence *fence);
-/* For so long a thread looks for what it waits for, if it may: a command's way there and back takes some 25 us, of
- * which a fifth goes by each time until a thread that sleeps has woken. */
-#define REMOTE_LOOK_NS 50000u
-/* Not where few processors have all of it to do. */
-bool remote_may_look(void);
 cl_int remote_fence_wait(struct tsl_fence *fence);
 cl_int remote_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg);
 cl_int remote_fence_times(struct tsl_fence *fence, struct tsl_times *times);

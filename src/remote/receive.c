@@ -1,5 +1,4 @@
 /* The thread that hears what the head brings: ends of work, bytes that were read, answers, losses. */
-#include "base/pause.h"
 #include "remote/internal.h"
 
 #include <errno.h>
@@ -326,21 +325,6 @@ static bool make_room(struct inbox *in, size_t size)
     return true;
 }
 
-/* What comes within a moment is had without a sleep. */
-static ssize_t hear(const struct remote_connection *c, struct inbox *in)
-{
-    uint64_t begin = tsl_clock_ns();
-
-    while (remote_may_look() && tsl_clock_ns() - begin < REMOTE_LOOK_NS) {
-        ssize_t n = recv(c->socket, in->data + in->end, in->capacity - in->end, MSG_DONTWAIT);
-
-        if (n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
-            return n;
-        tsl_pause_long();
-    }
-    return recv(c->socket, in->data + in->end, in->capacity - in->end, 0);
-}
-
 /* At least size bytes from `at` on. */
 static bool fill(struct remote_connection *c, struct inbox *in, size_t size)
 {
@@ -352,7 +336,7 @@ static bool fill(struct remote_connection *c, struct inbox *in, size_t size)
         ssize_t n;
 
         remote_send_owed(c);
-        n = hear(c, in);
+        n = recv(c->socket, in->data + in->end, in->capacity - in->end, 0);
 
         if (n < 0 && errno == EINTR)
             continue;
