@@ -149,6 +149,17 @@ static bool may_be_empty(const struct kc_flow *flow, const struct store *store, 
            is_made_anew(flow, store->mask, loop, &steps);
 }
 
+static bool has_stores(LLVMValueRef function)
+{
+    struct store store;
+
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (KC_EACH_INSTRUCTION(i, block))
+            if (find_store(i, &store))
+                return true;
+    return false;
+}
+
 static void part_all(struct kc_wg *wg, LLVMValueRef function, bool full)
 {
     struct store *stores = NULL, store;
@@ -174,7 +185,7 @@ void kc_wg_part_masked_stores(LLVMModuleRef module, bool full)
 
     wg.builder = LLVMCreateBuilderInContext(wg.context);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f))
+        if (has_stores(f))
             part_all(&wg, f, full);
     LLVMDisposeBuilder(wg.builder);
 }
