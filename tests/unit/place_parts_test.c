@@ -679,6 +679,13 @@ static void test_work(void **state)
     assert_true(tsl_placer_work_ns(placer, 0, TSL_WORK_COMBINE, 64 << 20) > 60 * learned);
 }
 
+/* So long the host took to plan some cuts. */
+static void plans_took(double ns)
+{
+    for (unsigned i = 0; i < 8; i++)
+        tsl_placer_parts_planned(placer, ns, false);
+}
+
 /* Launches come no sooner than the host plans their cuts. */
 static void test_plans(void **state)
 {
@@ -688,11 +695,9 @@ static void test_plans(void **state)
     begin_alike(2);
     learn(0, KERNEL, 2e5);
     assert_cut(KERNEL, &parts);
-    for (unsigned i = 0; i < 8; i++)
-        tsl_placer_parts_planned(placer, 5e4, false);
+    plans_took(5e4);
     assert_true(pays(KERNEL, LARGE, &parts));
-    for (unsigned i = 0; i < 8; i++)
-        tsl_placer_parts_planned(placer, 2.5e5, false);
+    plans_took(2.5e5);
     assert_false(pays(KERNEL, LARGE, &parts));
 }
 
@@ -705,8 +710,7 @@ static void test_plans_while_nobody_works(void **state)
     begin_alike(2);
     learn(0, KERNEL, 2e5);
     assert_cut(KERNEL, &parts);
-    for (unsigned i = 0; i < 8; i++)
-        tsl_placer_parts_planned(placer, 9e4, false);
+    plans_took(9e4);
     assert_no_gain(KERNEL, &parts);
     ready_ns = now_ns + 1000000;
     assert_cut(KERNEL, &parts);
