@@ -48,6 +48,7 @@ const struct tsl_driver tsl_cuda_driver = {
     .gate_by = tsl_cuda_gate_by,
     .fence_peek = tsl_cuda_fence_peek,
     .fence_is_sure = tsl_cuda_fence_is_sure,
+    .fence_ends_well = tsl_cuda_fence_ends_well,
     .build = tsl_cuda_build,
     .compile = tsl_cuda_compile,
     .link = tsl_cuda_link,

@@ -146,6 +146,15 @@ bool tsl_cuda_fence_is_sure(struct tsl_fence *fence)
     return tsl_cuda_fence_state(f) == TSL_CUDA_OVER || (has_flag(f) && atomic_load(&f->told));
 }
 
+/* A kernel that fails takes the context with it. */
+bool tsl_cuda_fence_ends_well(const struct tsl_fence *fence)
+{
+    const struct tsl_cuda_fence *f = (const struct tsl_cuda_fence *)fence;
+    enum tsl_cuda_state state = tsl_cuda_fence_state(f);
+
+    return state == TSL_CUDA_OVER ? f->status == CL_COMPLETE : state == TSL_CUDA_SENT && tsl_cuda_is_certain(f);
+}
+
 bool tsl_cuda_fence_is_behind(const struct tsl_cuda_fence *fence, const struct tsl_cuda_fence *other)
 {
     return fence->lane == other->lane && tsl_cuda_fence_state(fence) == TSL_CUDA_SENT && fence->sent > other->sent;

@@ -44,6 +44,7 @@ cl_int tsl_cuda_gate_open(struct tsl_fence *gate, cl_int status);
 void tsl_cuda_gate_by(struct tsl_fence *gate, struct tsl_fence *opener);
 bool tsl_cuda_fence_peek(const struct tsl_fence *fence);
 bool tsl_cuda_fence_is_sure(struct tsl_fence *fence);
+bool tsl_cuda_fence_ends_well(const struct tsl_fence *fence);
 cl_int tsl_cuda_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                       char **log);
 cl_int tsl_cuda_compile(struct tsl_member *member, const struct tsl_program_input *input,

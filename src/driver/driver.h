@@ -289,6 +289,11 @@ struct tsl_driver {
      * any of their locks; takes no lock under which a technology is called. May be NULL. */
     bool (*fence_is_sure)(struct tsl_fence *fence);
 
+    /* Will it end well, unless its member is lost? Then who only comes after it, however it ends, may wait for it as it
+     * is, and needs no mark, which would stand behind what the lane was given since. Once true it stays so. May be
+     * NULL: that is never known. */
+    bool (*fence_ends_well)(const struct tsl_fence *fence);
+
     /* ---- Programs ---- */
 
     /* *log is always set, whatever is returned (heap, may be empty, the caller's). CL_BUILD_PROGRAM_FAILURE and

@@ -88,7 +88,9 @@ struct tsl_member_caps {
     size_t register_from;    /* bytes of memory from which host_register may pay; 0: it never does */
     unsigned register_after; /* … namely once so many times its size went between it and the member */
     size_t dma_align;        /* bytes; transfers from and to other host addresses are slow. 0: all are alike */
-    double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
+    double
+        first_launch_ns; /* beside others, on a member that is ready: code is loaded, memory is taken; 0: not known */
+    double speed;        /* rough relative compute speed, > 0: only for the order of members before any measurement */
     /* What kernels can do with the host's memory whose addresses they get (shared virtual memory): CL_DEVICE_SVM_…
      * bits, 0: nothing. It holds for memory of svm_alloc or, with svm_anywhere, for any. */
     cl_device_svm_capabilities svm;

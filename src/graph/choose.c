@@ -232,11 +232,14 @@ static void keep_what_was_learned(struct tsl_graph *g)
 }
 
 #define FIRST_STEPS_NS 200000000 /* beside a share that takes so long they are nothing */
+#define IDLE_NS        10000     /* members that are free so soon begin together */
 
 /* The times of a cut launch whose last share has ended. */
 struct cut_times {
+    uint64_t free_ns;                       /* when it was thought that all could begin */
     uint64_t first_start_ns, last_start_ns; /* of those that are no rims */
     uint64_t end_ns, longest_ns;            /* what a member ran for all in all, at most */
+    uint64_t wall_ns;                       /* ... and took for it from when it could begin */
     uint64_t gap_ns;                        /* what a member waited between its inside and its rims, at most */
     double peer_ns;                         /* of the share whose moves were thought to take longest */
     bool usual; /* no share waited for large data, or was short and its kernel's first on that kind of member, with
@@ -248,9 +251,18 @@ struct member_times {
     uint64_t ran_ns, from_ns, to_ns;
 };
 
+static void add_free(const struct tsl_placement *placement, struct cut_times *t)
+{
+    uint64_t run_ns = (uint64_t)placement->run_ns,
+             free_ns = placement->end_ns > run_ns ? placement->end_ns - run_ns : 0;
+    t->free_ns = free_ns > t->free_ns ? free_ns : t->free_ns;
+}
+
 static void add_share(const struct tsl_share *share, struct cut_times *t, struct member_times *member)
 {
     uint64_t from_ns = share->ran_from_ns, to_ns = share->ran_to_ns;
+    if (!share->rim)
+        add_free(&share->placement, t);
     t->first_start_ns = !share->rim && from_ns < t->first_start_ns ? from_ns : t->first_start_ns;
     t->last_start_ns = !share->rim && from_ns > t->last_start_ns ? from_ns : t->last_start_ns;
     t->end_ns = to_ns > t->end_ns ? to_ns : t->end_ns;
@@ -261,10 +273,23 @@ static void add_share(const struct tsl_share *share, struct cut_times *t, struct
     member->ran_ns += to_ns - from_ns;
 }
 
-/* False: not all have ended, or it isn't known when they ran. */
-static bool times_of_cut(struct tsl_command *c, struct cut_times *t)
+/* A member that had more to do before than the others begins later: that is not what the cut costs. It is known of the
+ * cut launch right before when each was through with it. */
+static void add_member(const struct tsl_graph *g, const struct member_times *member, unsigned i, bool follows,
+                       struct cut_times *t)
 {
-    struct member_times members[TSL_MAX_MEMBERS] = {{0}};
+    uint64_t span_ns = member->to_ns - member->from_ns, begin_ns = t->first_start_ns;
+    t->longest_ns = member->ran_ns > t->longest_ns ? member->ran_ns : t->longest_ns;
+    t->gap_ns = span_ns > member->ran_ns + t->gap_ns ? span_ns - member->ran_ns : t->gap_ns;
+    if (follows && g->cut_ends_ns[i] > begin_ns)
+        begin_ns = g->cut_ends_ns[i] < member->from_ns ? g->cut_ends_ns[i] : member->from_ns;
+    if (member->to_ns > begin_ns + t->wall_ns)
+        t->wall_ns = member->to_ns - begin_ns;
+}
+
+/* False: not all have ended, or it isn't known when they ran. */
+static bool times_of_cut(struct tsl_command *c, struct cut_times *t, struct member_times *members)
+{
     *t = (struct cut_times){.first_start_ns = UINT64_MAX, .usual = true};
     for (unsigned i = 0; i <= c->n_more; i++) {
         const struct tsl_share *share = tsl_command_share(c, i);
@@ -272,11 +297,9 @@ static bool times_of_cut(struct tsl_command *c, struct cut_times *t)
             return false;
         add_share(share, t, &members[share->placement.member]);
     }
-    for (unsigned i = 0; i < c->graph->n_ports; i++) {
-        uint64_t span_ns = members[i].to_ns - members[i].from_ns, ran_ns = members[i].ran_ns;
-        t->longest_ns = ran_ns > t->longest_ns ? ran_ns : t->longest_ns;
-        t->gap_ns = span_ns > ran_ns + t->gap_ns ? span_ns - ran_ns : t->gap_ns;
-    }
+    for (unsigned i = 0; i < c->graph->n_ports; i++)
+        if (members[i].ran_ns)
+            add_member(c->graph, &members[i], i, c->graph->cut_id + 1 == c->id, t);
     return true;
 }
 
@@ -285,30 +308,35 @@ static bool times_of_cut(struct tsl_command *c, struct cut_times *t)
 static void tell_cut(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
+    struct member_times members[TSL_MAX_MEMBERS] = {{0}};
     struct cut_times t;
-    if (!times_of_cut(c, &t))
+    if (!times_of_cut(c, &t, members))
         return;
     if (t.usual)
         tsl_cut_work_learn(c);
     if (c->rung >= TSL_RUNG_MERGE) /* Copies begin before the shares and end behind them. */
         return;
-    if (t.usual)
-        tsl_placer_parts_ended(g->placer, t.longest_ns, t.end_ns - t.first_start_ns);
-    if (t.usual && t.peer_ns > 0 && g->cut_id + 1 == c->id) {
+    bool follows = g->cut_id + 1 == c->id;
+    if (t.usual && (follows || t.free_ns < c->share.asked_ns + IDLE_NS))
+        tsl_placer_parts_ended(g->placer, t.longest_ns, t.wall_ns);
+    if (t.usual && t.peer_ns > 0 && follows) {
         uint64_t ready_ns = g->cut_end_ns > c->share.asked_ns ? g->cut_end_ns : c->share.asked_ns;
         double waited_ns = t.last_start_ns > ready_ns ? (double)(t.last_start_ns - ready_ns) : 0;
         tsl_placer_parts_waited(g->placer, t.peer_ns, waited_ns + (double)t.gap_ns);
     }
     g->cut_id = c->id;
     g->cut_end_ns = t.end_ns;
+    for (unsigned i = 0; i < g->n_ports; i++)
+        g->cut_ends_ns[i] = members[i].to_ns;
 }
 
 /* The time from when it could begin to the end of all that belongs to it, which is now or a little earlier. */
 static void tell_joints(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
+    struct member_times members[TSL_MAX_MEMBERS] = {{0}};
     struct cut_times t;
-    if (!times_of_cut(c, &t) || !t.usual)
+    if (!times_of_cut(c, &t, members) || !t.usual)
         return;
     uint64_t begin_ns = g->complete_ns > c->share.asked_ns ? g->complete_ns : c->share.asked_ns,
              now_ns = tsl_clock_ns();

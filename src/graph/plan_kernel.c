@@ -308,6 +308,14 @@ static void follow_area(struct tsl_op *op, const struct tsl_slices *slices, cons
         tsl_op_depend(op, TSL_SMALL_AT(ins, i)->op, true);
 }
 
+/* Other members' work comes after a share, often however it ends: the next launch's, say. What would be made then, a
+ * fence or a mark, would stand behind what the lane has by that time. */
+static void want_end(struct tsl_op *op)
+{
+    op->want_fence = true;
+    op->want_mark = !op->port->member->driver->fence_ends_well;
+}
+
 /* The operation of the share, which claims nothing yet; a reference. NULL: no memory, and the placer knows. */
 static struct tsl_op *make_launch(struct tsl_command *c, unsigned i, const tsl_dependences *order)
 {
@@ -319,9 +327,8 @@ static struct tsl_op *make_launch(struct tsl_command *c, unsigned i, const tsl_d
     }
     tsl_op_ref(op);
     op->end_estimate_ns = share->placement.end_ns;
-    /* The next halo but one overwrites what a rim reads. A mark made then would stand behind the next launch's inside.
-     */
-    op->want_mark = c->n_inside && i >= c->n_inside;
+    if (c->n_more)
+        want_end(op);
     tsl_place_add_launch(op->port, op);
     if (share->placement.watch)
         tsl_op_watch(op);

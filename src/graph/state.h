@@ -65,6 +65,7 @@ struct tsl_graph {
         unsigned next;
     } windows;                                     /* window_times.h */
     uint64_t cut_id, cut_end_ns;                   /* the last cut launch of which it is known when it ended; 0: none */
+    uint64_t cut_ends_ns[TSL_MAX_MEMBERS];         /* ... on each member; 0: that had no share */
     struct tsl_scratch_list scratch, dead_scratch; /* scratch.h */
     unsigned n_scratch;
     struct {

@@ -67,11 +67,18 @@ static bool is_bare_mark(const struct tsl_op *op)
     return op->kind == TSL_OP_MARK && op->is_side;
 }
 
+/* No failure of `before` can come by its fence. */
+static bool ends_well(const struct tsl_op *before)
+{
+    const struct tsl_driver *driver = before->port->member->driver;
+    return before->fence && driver->fence_ends_well && driver->fence_ends_well(before->fence);
+}
+
 /* What the driver is to wait for, with a reference; NULL: nothing could be had. An operation without a fence keeps the
  * mark as a late fence: another lane can't tell whether it was lost. */
 static struct tsl_fence *native_fence(struct tsl_op *op, struct tsl_op *before)
 {
-    if (!strictly_after(op, before) && !before->unfenced && !is_bare_mark(before))
+    if (!strictly_after(op, before) && !before->unfenced && !is_bare_mark(before) && !ends_well(before))
         return mark_behind(before);
     struct tsl_fence *fence = tsl_op_fence(before);
     return fence ? tsl_fence_ref(fence) : NULL;

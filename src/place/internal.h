@@ -50,11 +50,12 @@ typedef void tsl_choose_fn(struct tsl_placer *placer, const struct tsl_ask *ask,
 struct tsl_placer {
     tsl_choose_fn *choose;
     unsigned n;
-    bool one_kind;                    /* TESELA_REPRODUCIBLE */
-    double speed[TSL_MAX_MEMBERS];    /* caps.speed */
-    uint64_t kind[TSL_MAX_MEMBERS];   /* tsl_kind_of */
-    bool profiles[TSL_MAX_MEMBERS];   /* caps.profiles */
-    unsigned domain[TSL_MAX_MEMBERS]; /* caps.domain */
+    bool one_kind;                        /* TESELA_REPRODUCIBLE */
+    double speed[TSL_MAX_MEMBERS];        /* caps.speed */
+    double first_use_ns[TSL_MAX_MEMBERS]; /* caps.first_launch_ns */
+    uint64_t kind[TSL_MAX_MEMBERS];       /* tsl_kind_of */
+    bool profiles[TSL_MAX_MEMBERS];       /* caps.profiles */
+    unsigned domain[TSL_MAX_MEMBERS];     /* caps.domain */
     bool is_gpu[TSL_MAX_MEMBERS];
     double weight[TSL_MAX_MEMBERS];        /* weights: shares, at least one > 0 */
     double credit[TSL_MAX_MEMBERS];        /* weights: what each has earned and not had */

@@ -38,7 +38,7 @@
 #define MOST_PAUSE    (1u << 20)
 #define MOST_DOUBT    64    /* times what they cost: moves are never dearer */
 #define FORESIGHT     2     /* times what moves cost an earlier run of the program must promise to gain by them */
-#define FIRST_USE_NS  1.5e7 /* of a member: code is loaded and memory is taken */
+#define FIRST_USE_NS  1.5e7 /* of a member that doesn't say: code is loaded, or made, and memory is taken */
 #define FULL_NS       2e6   /* ... if it doesn't take as long */
 #define MEASURE_PART  0.05  /* of what cut launches took, to measure whole ones */
 #define ENOUGH_NO     4     /* launches that it didn't pay to cut; from then on they are asked about more rarely */
@@ -299,16 +299,25 @@ static void forgive(struct tsl_placer *placer)
         tsl_samples_add(&placer->joints, placer->joints.typical / 2);
 }
 
+static double first_use_ns(const struct tsl_placer *placer, unsigned member)
+{
+    return placer->first_use_ns[member] > 0 ? placer->first_use_ns[member] : FIRST_USE_NS;
+}
+
 /* Of members that get their first launch. One member has to, whatever is decided; tries have a purse of their own. */
 static double use_ns(const struct tsl_placer *placer, const struct tsl_parts *parts)
 {
-    unsigned n_new = 0, n_used = 0;
+    double sum = 0, least = 1e300;
+    bool used = false;
 
     for (unsigned i = 0; i < placer->n; i++) {
-        n_used += placer->used[i];
-        n_new += parts->of[i] > 0 && !placer->used[i] && !tsl_members_has(parts->tried, i);
+        used |= placer->used[i];
+        if (parts->of[i] > 0 && !placer->used[i] && !tsl_members_has(parts->tried, i)) {
+            sum += first_use_ns(placer, i);
+            least = fmin(least, first_use_ns(placer, i));
+        }
     }
-    return FIRST_USE_NS * (n_used ? n_new : n_new - 1);
+    return used ? sum : fmax(sum - least, 0);
 }
 
 /* All parts but one are tries. Such a cut gains nothing by itself. */

@@ -87,6 +87,7 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
         placer->speed[i] = members[i]->caps.speed > 0 ? members[i]->caps.speed : 1;
         placer->profiles[i] = members[i]->caps.profiles;
         placer->domain[i] = members[i]->caps.domain;
+        placer->first_use_ns[i] = members[i]->caps.first_launch_ns;
         placer->kind[i] = tsl_kind_of(members[i], i);
         placer->n_units[i] = units_of(members[i]);
         placer->is_gpu[i] = members[i]->path && members[i]->path->type & CL_DEVICE_TYPE_GPU;

@@ -230,8 +230,8 @@ void tsl_placer_place_part(struct tsl_placer *placer, const struct tsl_ask *ask,
  * learned of it. */
 void tsl_placer_place_rim(struct tsl_placer *placer, const struct tsl_placement *inside, double part, uint64_t now_ns,
                           struct tsl_placement *rim);
-/* All shares of a launch have ended: the longest ran for longest_ns; from the first start to the last end it took
- * wall_ns. */
+/* All shares of a launch have ended: the longest ran for longest_ns; from when its members could begin to the last end
+ * it took wall_ns. */
 void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint64_t wall_ns);
 
 /* Shares worked on copies: these, and to make them one, took real_ns instead of expected_ns. */

@@ -313,6 +313,28 @@ static void test_overlap(void **state)
     assert_moved(0, SIZE);
 }
 
+/* Behind a barrier a share waits for all shares of the launch before, and not for what their members were given since:
+ * the launch's other shares. */
+static void test_barriers(void **state)
+{
+    enum { LAUNCHES = 4 };
+    static const struct tsl_fake_member member = {.item_ns = 1000, .gates = true, .context = 1};
+    uint64_t before;
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){member, member, member}, 3, 0);
+    before = tsl_clock_ns();
+    for (unsigned i = 0; i < LAUNCHES; i++) {
+        launch_one(FILL, i);
+        assert_int_equal(tsl_enqueue_marker(&(struct tsl_enqueue){.queue = t.queue, .type = CL_COMMAND_BARRIER}, true),
+                         CL_SUCCESS);
+        assert_int_equal(tsl_queue_flush(t.queue), CL_SUCCESS);
+    }
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_true(tsl_clock_ns() - before < LAUNCHES * (SIZE * 1000 / 3 + 2000));
+    assert_bytes(0, SIZE, LAUNCHES - 1);
+}
+
 /* Parts that can't be equal differ by a group; members beyond the number of groups have none. */
 static void test_few_groups(void **state)
 {
@@ -769,6 +791,32 @@ static void test_auto(void **state)
     assert_bytes(0, SIZE, 1);
 }
 
+/* One member has more to do before, so its parts begin later: that isn't what cuts cost, and launches are cut as
+ * before.
+ */
+static void test_auto_beside_others(void **state)
+{
+    struct tsl_fake_member member = {.name = "fake", .item_ns = 10000, .gates = true};
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){member, member}, 2, 0);
+    launch(FILL, &(struct call){.members = 1});
+    launch(FILL, &(struct call){.members = 2});
+    assert_int_equal(finish(), CL_SUCCESS);
+    for (unsigned i = 0; i < 8; i++) {
+        n_ran = 0;
+        for (unsigned j = 0; j < 8; j++)
+            launch(FILL, &(struct call){.members = 1});
+        launch_one(FILL, 1);
+        assert_int_equal(finish(), CL_SUCCESS);
+        assert_int_equal(n_ran, 8 + 2);
+    }
+    n_ran = 0;
+    launch_one(FILL, 1);
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 2);
+}
+
 /* A member that is slower by half has a part that is smaller by half. */
 static void test_auto_by_speed(void **state)
 {
@@ -912,6 +960,7 @@ static int run_always(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_overlap, end),
+        cmocka_unit_test_teardown(test_barriers, end),
         cmocka_unit_test_teardown(test_few_groups, end),
         cmocka_unit_test_teardown(test_open_groups, end),
         cmocka_unit_test_teardown(test_one_member, end),
@@ -957,6 +1006,7 @@ static int run_auto(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_auto, end),
+        cmocka_unit_test_teardown(test_auto_beside_others, end),
         cmocka_unit_test_teardown(test_auto_by_speed, end),
         cmocka_unit_test_teardown(test_a_try_ends_soon, end),
     };
