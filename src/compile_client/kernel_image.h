@@ -38,8 +38,12 @@ struct tsl_kc_image {
 #define TSL_KC_IMAGE_RGBA_FLOAT  1u
 #define TSL_KC_IMAGE_RGBA_UNORM8 2u
 #define TSL_KC_IMAGE_R_FLOAT     3u
-#define TSL_KC_IMAGE_RGBA_INT32  4u /* signed or not; from here on integers, which no filter mixes */
-#define TSL_KC_IMAGE_RGBA_UINT8  5u
+#define TSL_KC_IMAGE_R_UNORM8    4u /* planes of pictures: gray, or one channel of a film; … */
+#define TSL_KC_IMAGE_RG_UNORM8   5u
+#define TSL_KC_IMAGE_R_UNORM16   6u
+#define TSL_KC_IMAGE_RG_UNORM16  7u
+#define TSL_KC_IMAGE_RGBA_INT32  8u /* signed or not; from here on integers, which no filter mixes */
+#define TSL_KC_IMAGE_RGBA_UINT8  9u
 
 #define TSL_KC_SAMPLER_NORMALIZED 0x01u
 #define TSL_KC_SAMPLER_ADDRESS    0x0eu /* the mask, and its values; 0: none */

@@ -6,7 +6,7 @@
  * arguments, are declared here with other types. Large functions aren't inlined: compiler/middle/link.c leaves those
  * whose names begin with __tsl_called_. Those of which the compiler knows the names, …image_load, …image_store and
  * …image_sample, have short code for the usual formats, and call others for the rest; on the CPU they are inlined in the
- * end (compiler/cpu/images.h). A pixel is four words, whose meaning depends on the format.
+ * end (compiler/middle/images.h). A pixel is four words, whose meaning depends on the format.
  */
 #include "common.h"
 #include "compile_client/kernel_image.h"
@@ -163,10 +163,15 @@ static uint pack(float4 c, uint4 shift, uint4 mask)
 #define SHIFT_LAST   (uint4)(22, 12, 2, 0)
 #define MASK_LAST    (uint4)(1023, 1023, 1023, 3)
 
+/* As m / 255.0f and m / 65535.0f, correctly rounded, for whole numbers up to these: the first product is exact, the
+ * second so small that its rounding changes no sum. A division takes ten times as long. */
+#define PART_255(m)   (m * 0x1.01p-8f + m * 0x1.010102p-24f)
+#define PART_65535(m) (m * 0x1p-16f + m * 0x1.0001p-32f)
+
 static float4 load_unorm8(const __global uchar *p, uint order, uint n)
 {
     uchar4 m = load_uchar(p, n);
-    float4 c = convert_float4(m) / 255.0f;
+    float4 c = PART_255(convert_float4(m));
 
     if (order == CLK_sRGBA || order == CLK_sBGRA)
         c = (float4)(linear[m.x], linear[m.y], linear[m.z], c.w);
@@ -186,7 +191,7 @@ static int4 load_memory(Image image, const __global void *p)
     case CLK_UNORM_INT8:
         return as_int4(load_unorm8(p, image->channel_order, n));
     case CLK_UNORM_INT16:
-        return as_int4(convert_float4(load_ushort(p, n)) / 65535.0f);
+        return as_int4(PART_65535(convert_float4(load_ushort(p, n))));
     case CLK_UNORM_SHORT_565:
         return as_int4(unpack(*(const __global ushort *)p, SHIFT_565, MASK_565));
     case CLK_UNORM_SHORT_555:
@@ -290,6 +295,48 @@ CALLED void __tsl_called_other_store(Image image, int x, int y, int z, int4 c)
         store_memory(image, (__global void *)address(image, x, y, z), out_of_order(image->channel_order, c));
 }
 
+static inline bool is_plane(uint kind)
+{
+    return kind >= TSL_KC_IMAGE_R_UNORM8 && kind <= TSL_KC_IMAGE_RG_UNORM16;
+}
+
+/* Of one channel or two. */
+static inline int4 load_plane(uint kind, ulong from)
+{
+    const __global uchar *bytes = (const __global uchar *)from;
+    const __global ushort *shorts = (const __global ushort *)from;
+    bool two = kind == TSL_KC_IMAGE_RG_UNORM8 || kind == TSL_KC_IMAGE_RG_UNORM16;
+    float2 c = 0;
+
+    if (kind >= TSL_KC_IMAGE_R_UNORM16) {
+        c = convert_float2((ushort2)(shorts[0], two ? shorts[1] : (ushort)0));
+        c = PART_65535(c);
+    } else {
+        c = convert_float2((uchar2)(bytes[0], two ? bytes[1] : (uchar)0));
+        c = PART_255(c);
+    }
+    return (int4)(as_int2(c), 0, as_int(1.0f));
+}
+
+static inline void store_plane(uint kind, ulong to, float2 c)
+{
+    __global uchar *bytes = (__global uchar *)to;
+    __global ushort *shorts = (__global ushort *)to;
+    bool two = kind == TSL_KC_IMAGE_RG_UNORM8 || kind == TSL_KC_IMAGE_RG_UNORM16;
+
+    if (kind >= TSL_KC_IMAGE_R_UNORM16) {
+        ushort2 m = convert_ushort2_sat_rte(c * 65535.0f);
+        shorts[0] = m.x;
+        if (two)
+            shorts[1] = m.y;
+    } else {
+        uchar2 m = convert_uchar2_sat_rte(c * 255.0f);
+        bytes[0] = m.x;
+        if (two)
+            bytes[1] = m.y;
+    }
+}
+
 /* A pixel of a usual format: kind is one of TSL_KC_IMAGE_…, but not OTHER. */
 static inline int4 load_usual(uint kind, ulong from)
 {
@@ -298,15 +345,17 @@ static inline int4 load_usual(uint kind, ulong from)
 
     if (kind == TSL_KC_IMAGE_R_FLOAT)
         return (int4)(words[0], 0, 0, as_int(1.0f));
+    if (is_plane(kind))
+        return load_plane(kind, from);
     if (kind == TSL_KC_IMAGE_RGBA_FLOAT || kind == TSL_KC_IMAGE_RGBA_INT32)
         return vload4(0, words);
     m = vload4(0, (const __global uchar *)from);
-    return kind == TSL_KC_IMAGE_RGBA_UNORM8 ? as_int4(convert_float4(m) / 255.0f) : convert_int4(m);
+    return kind == TSL_KC_IMAGE_RGBA_UNORM8 ? as_int4(PART_255(convert_float4(m))) : convert_int4(m);
 }
 
 static inline int4 border_usual(uint kind)
 {
-    return (int4)(0, 0, 0, kind == TSL_KC_IMAGE_R_FLOAT ? as_int(1.0f) : 0);
+    return (int4)(0, 0, 0, kind == TSL_KC_IMAGE_R_FLOAT || is_plane(kind) ? as_int(1.0f) : 0);
 }
 
 static inline void store_usual(uint kind, ulong to, int4 c)
@@ -315,6 +364,8 @@ static inline void store_usual(uint kind, ulong to, int4 c)
 
     if (kind == TSL_KC_IMAGE_R_FLOAT)
         words[0] = c.x;
+    else if (is_plane(kind))
+        store_plane(kind, to, as_float2(c.xy));
     else if (kind == TSL_KC_IMAGE_RGBA_UNORM8)
         vstore4(convert_uchar4_sat_rte(as_float4(c) * 255.0f), 0, (__global uchar *)to);
     else if (kind == TSL_KC_IMAGE_RGBA_UINT8)
@@ -427,7 +478,7 @@ static struct pair pair_of(uint sampler, float s, uint size)
     return pair;
 }
 
-/* A pixel for a filter. kind is known when Tesela is built: TSL_KC_IMAGE_OTHER, or one whose channels are floats. */
+/* A pixel for a filter. kind is known when Tesela is built, or that of a plane. */
 static inline float4 filtered(Image image, uint kind, bool inside, int x, int y, int z)
 {
     if (kind == TSL_KC_IMAGE_OTHER)
@@ -522,6 +573,8 @@ CALLED __attribute__((pure)) int4 __tsl_called_image_sample(Image image, uint sa
         return as_int4(linear_at(image, TSL_KC_IMAGE_RGBA_FLOAT, sampler, s, z, dimensions));
     if (kind == TSL_KC_IMAGE_RGBA_UNORM8)
         return as_int4(linear_at(image, TSL_KC_IMAGE_RGBA_UNORM8, sampler, s, z, dimensions));
+    if (is_plane(kind))
+        return as_int4(linear_at(image, kind, sampler, s, z, dimensions));
     return as_int4(linear_at(image, TSL_KC_IMAGE_R_FLOAT, sampler, s, z, dimensions));
 }
 

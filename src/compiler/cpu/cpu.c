@@ -3,11 +3,12 @@
 #include "compile_client/work_group.h"
 #include "compiler/cpu/checked_accesses.h"
 #include "compiler/cpu/estimated_roots.h"
-#include "compiler/cpu/images.h"
+#include "compiler/middle/images.h"
 #include "compiler/support/llvm.h"
 #include "compiler/support/older.h"
 #include "compiler/workgroup/workgroup.h"
 
+#include <limits.h>
 #include <llvm-c/Target.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,7 +300,7 @@ bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
 
     kc_widen_conversions(request->module);
     if (request->optimise && !request->check_accesses &&
-        !kc_inline_images(request->module, request->target->machine, log))
+        !kc_inline_images(request->module, request->target->machine, UINT_MAX, log))
         return false;
     if (!make_entries(request, n_kernels, kernels, log))
         return false;

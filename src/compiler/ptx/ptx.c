@@ -1,6 +1,7 @@
 #include "compiler/ptx/ptx.h"
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/middle/images.h"
 #include "compiler/middle/link.h"
 #include "compiler/middle/relaxed_math.h"
 #include "compiler/ptx/byte_order.h"
@@ -21,9 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAUNCH      "__tsl_ptx_launch"
-#define LAUNCH_SIZE 136u /* struct tsl_ptx_launch (compile_client/ptx.h) */
-#define PTX_KERNEL  71u  /* llvm::CallingConv::PTX_Kernel */
+#define LAUNCH           "__tsl_ptx_launch"
+#define LAUNCH_SIZE      136u /* struct tsl_ptx_launch (compile_client/ptx.h) */
+#define PTX_KERNEL       71u  /* llvm::CallingConv::PTX_Kernel */
+#define MOST_IMAGE_CALLS 32u  /* reads, and writes, that are inlined: CUDA compiles far longer code for long */
+
 #define LOCAL_SPACE 3u
 #define CONST_SPACE 4u
 
@@ -524,6 +527,8 @@ static bool emit(const struct kc_cpu_request *request, struct kc_bytes *text, FI
 bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
             struct kc_bytes *text, FILE *log)
 {
+    if (request->optimise && !kc_inline_images(request->module, request->target->machine, MOST_IMAGE_CALLS, log))
+        return false;
     make_kernels(request->module, n_kernels, kernels);
     if (!add_work_items(request, log))
         return false;
