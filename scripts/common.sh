@@ -91,11 +91,19 @@ install_packages() {
     export DEBIAN_FRONTEND=noninteractive
     progress "asking which packages there are" apt-get -q -o DPkg::Lock::Timeout=600 update ||
         fail "apt-get update failed: is the network there?"
+    room_for "$missing"
     # dpkg's flush of each file to disk takes as long as all else: a machine that loses power here starts again.
     # shellcheck disable=SC2086 # The list is words on purpose.
     progress "downloading and installing" apt-get -q -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 \
         -o Dpkg::Options::=--force-unsafe-io install --yes --no-install-recommends $missing ||
         fail "apt-get could not install the packages"
+}
+
+# What apt-get says that packages will take, before it takes it.
+room_for() {
+    # shellcheck disable=SC2086 # The list is words on purpose.
+    LC_ALL=C apt-get -q -o DPkg::Lock::Timeout=600 install --assume-no --no-install-recommends $1 2>/dev/null |
+        sed -nE 's/^(Need to get |After this operation)/   \1/p' || true
 }
 
 # progress WHAT COMMAND...: runs the command and shows how far it is, a line every few seconds; all that it says only if it
@@ -119,10 +127,16 @@ progress() {
     return $status
 }
 
-# "n of m", of a log; empty if it doesn't say.
+# How far a log says that it is; empty if it doesn't say. Ninja counts steps that are over, make those that it began: its last
+# ones take long while it already says 100%, so the newest is named.
 how_far() {
     local n m
-    n=$(grep -oE '^\[ *[0-9]+(%|/[0-9]+)' "$1" | tail -n 1 | tr -d '[ ' || true)
+    n=$(grep -oE '^\[ *[0-9]+/[0-9]+' "$1" | tail -n 1 | tr -d '[ ' || true)
+    m=$(grep -E '^\[ *[0-9]+%\] (Building|Linking|Generating) ' "$1" | tail -n 1 || true)
+    if [ -n "$m" ]; then
+        n=${m#\[} n="${n%%%*}% of the steps begun, the last of them for ${m##*[ /]}"
+        n=${n# } n=${n# } n=${n%.o}
+    fi
     m=$(awk '/ newly installed/ { print $1 + $3 }' "$1" | tail -n 1) # "2 upgraded, 137 newly installed, …"
     if [ -n "$m" ]; then
         n="$(grep -c '^Setting up ' "$1") of $m packages, $(grep -c '^Unpacking ' "$1") unpacked, $(grep -c '^Get:' "$1") fetched"
