@@ -191,6 +191,24 @@ static void print_gain(struct tsl_ways *ways)
         printf("%s is %.2f times as fast as the best member alone (%s).\n", all->name, gain(alone, all), alone->name);
 }
 
+/* What the table can't tell is said, too: times of a program that used no device are no gain. */
+static void print_gain_or_why_none(struct tsl_ways *ways)
+{
+    unsigned n_native = 0, n_ended = 0, n_traced = 0;
+
+    for (unsigned w = 0; w < ways->n; w++) {
+        n_native += ways->ways[w].kind == TSL_WAY_NATIVE;
+        n_ended += ways->ways[w].kind != TSL_WAY_NATIVE && !ways->ways[w].failed;
+        n_traced += ways->ways[w].traced;
+    }
+    if (!n_native)
+        printf("No other OpenCL is in %s, so nothing ran natively.\n", ways->vendors);
+    if (n_ended && !n_traced)
+        puts("The program enqueued nothing on Tesela, so the times say nothing about devices.");
+    else
+        print_gain(ways);
+}
+
 static void print_table(struct tsl_comparison *c)
 {
     printf("%-46s %9s %9s %9s  %10s  %-14s %s\n", "", "median s", "best", "worst", "moved MB", "output",
@@ -198,7 +216,7 @@ static void print_table(struct tsl_comparison *c)
     for (unsigned w = 0; w < c->ways.n; w++)
         print_way(c, &c->ways.ways[w]);
     putchar('\n');
-    print_gain(&c->ways);
+    print_gain_or_why_none(&c->ways);
     for (unsigned w = 0; w < c->ways.n; w++)
         if (c->ways.ways[w].differs[0] && !c->ways.ways[w].failed)
             printf("%s: %s%s.\n", c->ways.ways[w].name, c->ways.ways[w].differs,

@@ -139,7 +139,7 @@ static bool add_teselas(struct tsl_ways *ways, const char *icd_folder)
 
 bool tsl_ways_find(struct tsl_ways *ways, const char *vendors, const char *icd_folder)
 {
-    *ways = (struct tsl_ways){.scratch = tsl_scratch_make("tesela compare", TSL_SCRATCH_ROOM)};
+    *ways = (struct tsl_ways){.scratch = tsl_scratch_make("tesela compare", TSL_SCRATCH_ROOM), .vendors = vendors};
     if (!ways->scratch)
         return false;
     if (!add_natives(ways, vendors) || !add_teselas(ways, icd_folder)) {

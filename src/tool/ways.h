@@ -37,6 +37,7 @@ struct tsl_ways {
     struct tsl_way ways[TSL_MAX_WAYS];
     unsigned n;
     unsigned n_members;
+    const char *vendors; /* the folder of their .icd files, the caller's */
 };
 
 /*
