@@ -93,6 +93,14 @@ bool tsl_crew_post(struct tsl_crew *crew, struct tsl_job *job)
     return taken;
 }
 
+bool tsl_crew_is_behind(struct tsl_crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    bool behind = crew->n_waiting > crew->n_idle;
+    pthread_mutex_unlock(&crew->lock);
+    return behind;
+}
+
 void tsl_crew_dismiss(struct tsl_crew *crew)
 {
     if (tsl_forked())

@@ -34,6 +34,8 @@ unsigned tsl_crew_most(void);
 /* Appends the job, which may free itself when it runs. False: the crew has no thread and none can be started (out of
  * resources, or a forked child). */
 bool tsl_crew_post(struct tsl_crew *crew, struct tsl_job *job);
+/* Do more jobs wait than there are threads without one? */
+bool tsl_crew_is_behind(struct tsl_crew *crew);
 /* Threads that have no job end now. */
 void tsl_crew_dismiss(struct tsl_crew *crew);
 /* How many threads there are now. */

@@ -86,7 +86,8 @@ static void report(struct tsl_command *c)
     tsl_callback_reach(c, c->status);
     c->next = c->graph->garbage;
     c->graph->garbage = c;
-    tsl_graph_changed(c->graph);
+    if (c->awaited)
+        tsl_graph_changed(c->graph);
 }
 
 static void report_in_order(struct tsl_graph_queue *queue)

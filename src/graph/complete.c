@@ -310,16 +310,36 @@ bool tsl_op_retire_before(struct tsl_op *op)
     return status <= CL_COMPLETE;
 }
 
+/* Can the note wait for the next thread that comes along? One will, to notice another end, and handles all notes. The
+ * operation's end was noticed already, or it is a move for which nothing waits alone: what comes after it comes after
+ * something else, too, that isn't done. Mostly that is a host task, which waits for the task before it. */
+static bool opens_nothing(const struct tsl_op *op)
+{
+    if (op->state == TSL_OP_DONE)
+        return op->port->graph->n_under_way > 0;
+    if (!op->move || op->command->n_undone <= 1 || op->port->graph->memory_order)
+        return false;
+    for (unsigned i = 0; i < op->out.n; i++) {
+        const struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
+        if (edge->unmet && (edge->to ? edge->to->n_unmet : edge->to_command->n_undone) <= 1)
+            return false;
+    }
+    return op->out.n > 0;
+}
+
 /* Called by any thread, maybe inside a driver call, so it only takes a note. The note has a reference to the operation
- * and one to the context, which keeps the graph alive; whoever handles the note drops them. */
+ * and one to the context, which keeps the graph alive; whoever handles the note drops them. That is the bridge thread,
+ * but where a thread of the application's is about to notice the same end. */
 static void on_fence(void *arg, cl_int status)
 {
     struct tsl_op *op = arg;
     struct tsl_graph *graph = op->port->graph;
     tsl_lock_take(&graph->lock);
     op->signal_status = status;
+    bool can_wait = STAILQ_EMPTY(&graph->signalled) && status == CL_COMPLETE && opens_nothing(op);
     STAILQ_INSERT_TAIL(&graph->signalled, op, ready);
-    tsl_graph_post(graph);
+    if (!can_wait && !op->n_awaiting)
+        tsl_graph_post(graph);
     tsl_lock_give(&graph->lock);
 }
 

@@ -102,25 +102,26 @@ struct tsl_op {
     cl_int status; /* CL_COMPLETE or an error, once done */
     cl_int poison; /* an error: the operation fails without running, as a strict predecessor failed, say */
     unsigned n_unmet;
-    unsigned share;    /* of a launch: which of its command's shares */
-    bool want_fence;   /* somebody will need its fence */
-    bool want_mark;    /* somebody will wait for its end, however it ends */
-    bool watched;      /* its completion must be noticed without anybody pulling (notify) */
-    bool notified;     /* the driver was asked to notify */
-    bool timed;        /* the placer is to learn how long it takes */
-    bool joining;      /* of a joint (joints.h): copies, fills and combines of the placer's concern */
-    bool move;         /* transfers a tile because a command needs that: no command of the application's */
-    bool is_side;      /* makes room for the command: its fate is not the command's */
-    bool has_rollback; /* its tiles keep what was good before it (undo.h) */
-    bool to_all;       /* writes one of several copies, which are all written and stay valid (boxes.h) */
-    bool unfenced;     /* was submitted without a fence: one that is made late tells of no failure */
-    bool awaited;      /* exit has waited for it */
-    bool frees_arena;  /* EVICT: not an object goes, but the port's arena */
-    bool spoils;       /* COPY from an area: if it fails under way, what was good on the host is so no longer */
-    bool refused;      /* its poison is its driver's refusal */
-    bool unfed;        /* a move of its command for it failed as a member is lost (tsl_op_lost_move) */
-    bool misfed;       /* another operation that it comes strictly after failed */
-    bool unsure;       /* may run though what it strictly comes after has failed */
+    unsigned share;      /* of a launch: which of its command's shares */
+    bool want_fence;     /* somebody will need its fence */
+    bool want_mark;      /* somebody will wait for its end, however it ends */
+    bool watched;        /* its completion must be noticed without anybody pulling (notify) */
+    bool notified;       /* the driver was asked to notify */
+    unsigned n_awaiting; /* threads of the application's that wait for its fence, and do the work that follows */
+    bool timed;          /* the placer is to learn how long it takes */
+    bool joining;        /* of a joint (joints.h): copies, fills and combines of the placer's concern */
+    bool move;           /* transfers a tile because a command needs that: no command of the application's */
+    bool is_side;        /* makes room for the command: its fate is not the command's */
+    bool has_rollback;   /* its tiles keep what was good before it (undo.h) */
+    bool to_all;         /* writes one of several copies, which are all written and stay valid (boxes.h) */
+    bool unfenced;       /* was submitted without a fence: one that is made late tells of no failure */
+    bool awaited;        /* exit has waited for it */
+    bool frees_arena;    /* EVICT: not an object goes, but the port's arena */
+    bool spoils;         /* COPY from an area: if it fails under way, what was good on the host is so no longer */
+    bool refused;        /* its poison is its driver's refusal */
+    bool unfed;          /* a move of its command for it failed as a member is lost (tsl_op_lost_move) */
+    bool misfed;         /* another operation that it comes strictly after failed */
+    bool unsure;         /* may run though what it strictly comes after has failed */
     struct tsl_fence *fence;
     struct tsl_fence *mark; /* right behind it in its lane, if one is wanted: completes well however it ends; or NULL */
     cl_int signal_status;   /* what the fence told */

@@ -49,6 +49,18 @@ struct task {
     struct tsl_op *op;
 };
 
+/* Runs the task, and takes the next one, which mostly has become ready by that: to wake another thread takes longer
+ * than many tasks. NULL: there is none, or others have waited for longer. */
+static struct tsl_op *run_and_take(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    tsl_submit_task(op);
+    if (tsl_crew_is_behind(&task_crew))
+        return NULL;
+    tsl_graph_work(graph, TSL_WHO_TASK);
+    return tsl_port_take_task(&graph->tasks, NULL);
+}
+
 static void run_task(struct tsl_job *job)
 {
     struct tsl_op *op = ((struct task *)job)->op;
@@ -56,7 +68,8 @@ static void run_task(struct tsl_job *job)
     struct tsl_context *context = graph->context;
     free(job);
     tsl_lock_take(&graph->lock);
-    tsl_submit_task(op);
+    while (op)
+        op = run_and_take(op);
     tsl_graph_leave(graph, TSL_WHO_WORKER);
     tsl_object_unref(&context->object);
 }

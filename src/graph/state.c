@@ -12,6 +12,12 @@ void tsl_graph_changed(struct tsl_graph *graph)
         pthread_cond_broadcast(&graph->changed);
 }
 
+void tsl_graph_dropped(struct tsl_graph *graph)
+{
+    if (graph->n_waiting > graph->n_awaiting)
+        pthread_cond_broadcast(&graph->changed);
+}
+
 TSL_UNCHECKED void tsl_graph_wait(struct tsl_graph *graph)
 {
     if (tsl_simulation) {
@@ -23,6 +29,13 @@ TSL_UNCHECKED void tsl_graph_wait(struct tsl_graph *graph)
     graph->n_waiting++;
     tsl_lock_wait(&graph->lock, &graph->changed);
     graph->n_waiting--;
+}
+
+void tsl_graph_wait_awaiting(struct tsl_graph *graph)
+{
+    graph->n_awaiting++;
+    tsl_graph_wait(graph);
+    graph->n_awaiting--;
 }
 
 static struct tsl_worker bridge = TSL_VENDORS_WORKER("tesela-bridge");
@@ -37,4 +50,10 @@ void tsl_graph_post(struct tsl_graph *graph)
         graph->bridge_posted = false;
         graph->surplus_refs++;
     }
+}
+
+void tsl_graph_leave_to_others(struct tsl_graph *graph)
+{
+    if (!STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->signalled))
+        tsl_graph_post(graph);
 }

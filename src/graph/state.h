@@ -33,10 +33,11 @@ struct tsl_graph {
     struct tsl_lock lock;
     struct tsl_context *context; /* not owned: the graph is the context's */
     pthread_cond_t changed;      /* something became reported or submitted; signalled only when n_waiting */
-    unsigned n_waiting;
-    uint64_t n_commands; /* ever */
-    uint64_t n_ops;      /* ever */
-    unsigned n_queues;   /* ever */
+    unsigned n_waiting;          /* threads in tsl_graph_wait */
+    unsigned n_awaiting;         /* ... that wait for commands, which no memory that is dropped brings nearer */
+    uint64_t n_commands;         /* ever */
+    uint64_t n_ops;              /* ever */
+    unsigned n_queues;           /* ever */
     unsigned n_ports;
     struct tsl_port *ports; /* by member */
     struct tsl_port host;   /* the host's own copies */
@@ -132,9 +133,15 @@ static inline void tsl_graph_close(struct tsl_graph *graph) TSL_UNCHECKED
 
 /* Wakes threads in tsl_graph_wait: something became reported or submitted, or memory is free. */
 void tsl_graph_changed(struct tsl_graph *graph);
+/* The same, where what a reported command held was dropped, or its records were written. */
+void tsl_graph_dropped(struct tsl_graph *graph);
 /* Waits for that; the lock is given meanwhile. */
 void tsl_graph_wait(struct tsl_graph *graph);
+/* The same, for a command's sake. */
+void tsl_graph_wait_awaiting(struct tsl_graph *graph);
 /* Lets the bridge thread do the work that was left. */
 void tsl_graph_post(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
+/* The same if there is some that others may wait for: for a thread that will be long at something else. */
+void tsl_graph_leave_to_others(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 
 #endif

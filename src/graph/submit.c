@@ -249,6 +249,23 @@ void tsl_submit_task(struct tsl_op *op)
     tsl_op_unref(op);
 }
 
+bool tsl_task_is_before(const struct tsl_op *task, const struct tsl_command *command)
+{
+    const struct tsl_command *of = task->command;
+    return of == command || (command->in_order && of->queue == command->queue && of->id <= command->id);
+}
+
+struct tsl_op *tsl_port_take_task(struct tsl_port *tasks, const struct tsl_command *command)
+{
+    struct tsl_op *op;
+    STAILQ_FOREACH(op, &tasks->ready, ready)
+    if (!command || tsl_task_is_before(op, command)) {
+        STAILQ_REMOVE(&tasks->ready, op, tsl_op, ready);
+        return op;
+    }
+    return NULL;
+}
+
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
 /* Is an operation between `from` and `to` in the port's list on the lane of `to`? */
@@ -320,6 +337,8 @@ void tsl_port_drain(struct tsl_port *port)
     port->draining = true;
     while ((op = STAILQ_FIRST(&port->ready))) {
         STAILQ_REMOVE_HEAD(&port->ready, ready);
+        if (port->sync) /* This thread will be at that for long. */
+            tsl_graph_leave_to_others(port->graph);
         submit_op(op);
     }
     port->draining = false;

@@ -2,6 +2,9 @@
 #ifndef TSL_GRAPH_SUBMIT_H
 #define TSL_GRAPH_SUBMIT_H
 
+#include <stdbool.h>
+
+struct tsl_command;
 struct tsl_graph;
 struct tsl_graph_lane;
 struct tsl_op;
@@ -15,5 +18,9 @@ void tsl_port_send_later(struct tsl_graph_lane *lane);
 void tsl_port_send(struct tsl_graph *graph);
 /* Runs a ready operation of a port that runs them side by side. */
 void tsl_submit_task(struct tsl_op *op);
+/* Is that command reported only after the task? */
+bool tsl_task_is_before(const struct tsl_op *task, const struct tsl_command *command);
+/* Takes a ready host task, one for which the command waits (NULL: any), from the port's list; NULL: there is none. */
+struct tsl_op *tsl_port_take_task(struct tsl_port *tasks, const struct tsl_command *command);
 
 #endif

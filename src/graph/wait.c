@@ -16,6 +16,7 @@
 #include "graph/queue.h"
 #include "graph/schedule.h"
 #include "graph/state.h"
+#include "graph/submit.h"
 #include "graph/work.h"
 #include "object/buffer.h"
 
@@ -43,35 +44,56 @@ static struct tsl_op *pullable_lead(const struct tsl_command *c)
     return op;
 }
 
-/* The operation to pull for the command. A held command of an in-order queue is reported after the oldest command
- * there, so that one's is pulled. A simulation has one thread, which must find places for held commands first, as other
- * threads of ours do elsewhere. */
+/* The operation to pull for the command. A command of an in-order queue is reported after the oldest one there, so that
+ * one's is pulled where it has none itself, or where the next host task may wait for it. A simulation has one thread,
+ * which must find places for held commands first, as other threads of ours do elsewhere. */
 static struct tsl_op *next_to_pull(struct tsl_command *c)
 {
-    if (c->state != TSL_HELD || tsl_simulation)
+    if (tsl_simulation)
         return pullable(c);
-    struct tsl_op *oldest = c->in_order ? pullable(TAILQ_FIRST(&c->queue->commands)) : NULL;
-    return oldest ? oldest : pullable_lead(c);
+    struct tsl_command *oldest = c->in_order ? TAILQ_FIRST(&c->queue->commands) : c;
+    struct tsl_op *op = pullable(c->graph->n_tasks ? oldest : c);
+    op = op ? op : pullable(c->graph->n_tasks ? c : oldest);
+    return op || c->state != TSL_HELD ? op : pullable_lead(c);
+}
+
+/* Waits for the operation in its driver. This thread does what follows. */
+static void pull(struct tsl_op *op)
+{
+    const bool fenced = op->fence;
+    op->user.refs++;
+    op->n_awaiting += fenced;
+    tsl_op_pull(op);
+    op->n_awaiting -= fenced;
+    tsl_op_unref(op);
+}
+
+/* One step on the way to the command's end. A host task that comes before that is run here: to wait for a thread that
+ * runs it would take longer. */
+static void step(struct tsl_command *c)
+{
+    struct tsl_op *op;
+    if (tsl_graph_work_awaiting(c->graph, c))
+        return;
+    if ((op = tsl_port_take_task(&c->graph->tasks, c)))
+        tsl_submit_task(op);
+    else if ((op = next_to_pull(c)))
+        pull(op);
+    else
+        tsl_graph_wait_awaiting(c->graph);
 }
 
 cl_int tsl_command_wait(struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
-    struct tsl_op *op;
     c->refs++;
     c->awaited = true;
     if (c->queue && c->state != TSL_REPORTED) {
         tsl_schedule_chain(c->queue);
         tsl_graph_queue_flush(c->queue);
     }
-    while (c->state != TSL_REPORTED) {
-        if (tsl_graph_work(graph, TSL_WHO_APPLICATION))
-            continue;
-        if ((op = next_to_pull(c)))
-            tsl_op_pull(op);
-        else
-            tsl_graph_wait(graph);
-    }
+    while (c->state != TSL_REPORTED)
+        step(c);
     cl_int status = c->status;
     tsl_command_unref(c);
     if (graph->records) /* A program that reads the timeline now finds the command there. */

@@ -60,27 +60,48 @@ static void post_callbacks(struct tsl_graph *graph)
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-static void serve_tasks(struct tsl_port *port)
+/* The thread that does work that was left. */
+struct worker {
+    enum tsl_who who;
+    const struct tsl_command *awaited; /* what it waits for; NULL: nothing */
+    bool serves_several;               /* members, in this round */
+};
+
+/* Does the thread run the ready task itself when it is through with all else? Not where that takes long: copies on the
+ * host, or submissions to several members. */
+static bool keeps(const struct worker *w, const struct tsl_op *op)
 {
-    struct tsl_op *op;
+    if (w->serves_several || !STAILQ_EMPTY(&op->port->graph->host.ready))
+        return false;
+    return w->awaited ? tsl_task_is_before(op, w->awaited) : w->who == TSL_WHO_TASK;
+}
+
+/* A task that the thread keeps stays ready: whoever serves the port before the thread is that far has it run. */
+static void serve_tasks(struct tsl_port *port, const struct worker *w)
+{
+    struct tsl_op *op, *kept = NULL;
     while ((op = STAILQ_FIRST(&port->ready))) {
         STAILQ_REMOVE_HEAD(&port->ready, ready);
-        if (!tsl_port_post_task(op)) /* No thread could be had: this one runs the task. */
+        if (!kept && keeps(w, op))
+            kept = op;
+        else if (!tsl_port_post_task(op)) /* No thread could be had: this one runs the task. */
             tsl_submit_task(op);
     }
+    if (kept)
+        STAILQ_INSERT_HEAD(&port->ready, kept, ready);
 }
 
 /* Drains a port, or has it drained. Work that executes in the submitting call goes to a thread of its own, as it may be
  * long; the host's own copies are done by the application's thread if this is one (it asked for them, and no hop
  * between threads is faster). */
-static void serve_port(struct tsl_port *port, enum tsl_who who)
+static void serve_port(struct tsl_port *port, const struct worker *w)
 {
     bool host = port == &port->graph->host;
     if (port->beside) {
-        serve_tasks(port);
+        serve_tasks(port, w);
         return;
     }
-    if (!port->sync || (host && who == TSL_WHO_APPLICATION)) {
+    if (!port->sync || (host && w->who == TSL_WHO_APPLICATION)) {
         tsl_port_drain(port);
         return;
     }
@@ -102,34 +123,39 @@ static void send_all(struct tsl_graph *graph)
 
 /* What drivers send by a flush for all lanes stays unsent: more may come together with it. But the host's copies take
  * this thread's time, so all else is submitted and sent before. */
-static void serve_ports(struct tsl_graph *graph, enum tsl_who who)
+static void serve_ports(struct tsl_graph *graph, const struct worker *w)
 {
     struct tsl_port *port = STAILQ_FIRST(&graph->ports_ready);
     const bool several = port && STAILQ_NEXT(port, link);
+    struct worker now = *w;
     bool host = false;
+    unsigned n = 0;
+    STAILQ_FOREACH(port, &graph->ports_ready, link)
+    n += port != &graph->tasks;
+    now.serves_several = n > 1;
     while ((port = STAILQ_FIRST(&graph->ports_ready))) {
         STAILQ_REMOVE_HEAD(&graph->ports_ready, link);
         port->listed = false;
         if (port == &graph->host)
             host = true;
         else if (!several || !tsl_senders_take(port))
-            serve_port(port, who);
+            serve_port(port, &now);
     }
     if (!host)
         return;
     send_all(graph);
-    serve_port(&graph->host, who);
+    serve_port(&graph->host, w);
 }
 
 void tsl_graph_send(struct tsl_graph *graph, enum tsl_who who)
 {
-    serve_ports(graph, who);
+    serve_ports(graph, &(struct worker){.who = who});
 }
 
 /* While this thread held the lock the senders could not begin. */
 void tsl_graph_begin_now(struct tsl_graph *graph)
 {
-    serve_ports(graph, TSL_WHO_APPLICATION);
+    serve_ports(graph, &(struct worker){.who = TSL_WHO_APPLICATION});
     send_all(graph);
     tsl_senders_join(graph);
 }
@@ -219,7 +245,7 @@ static void collect_garbage(struct tsl_graph *graph)
         release_payload(c);
     tsl_graph_close(graph);
     graph->n_collecting--;
-    tsl_graph_changed(graph);
+    tsl_graph_dropped(graph);
     while ((c = garbage)) {
         garbage = c->next;
         c->src = c->dst = NULL;
@@ -239,12 +265,12 @@ static void write_records(struct tsl_graph *graph)
     tsl_record_write(records);
     tsl_graph_close(graph);
     graph->n_writing--;
-    tsl_graph_changed(graph);
+    tsl_graph_dropped(graph);
 }
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
-bool tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
+static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(graph->lock)
 {
     for (bool any = false;; any = true) {
         if (!STAILQ_EMPTY(&graph->signalled))
@@ -252,7 +278,7 @@ bool tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
         else if (graph->ask_again && !STAILQ_EMPTY(&graph->later))
             tsl_schedule_later(graph);
         else if (!STAILQ_EMPTY(&graph->ports_ready))
-            serve_ports(graph, who);
+            serve_ports(graph, w);
         else if (!STAILQ_EMPTY(&graph->ports_unsent))
             tsl_port_send(graph);
         else if (!STAILQ_EMPTY(&graph->to_watch))
@@ -272,6 +298,16 @@ bool tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
         else
             return any;
     }
+}
+
+bool tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
+{
+    return work(graph, &(struct worker){.who = who});
+}
+
+bool tsl_graph_work_awaiting(struct tsl_graph *graph, const struct tsl_command *awaited)
+{
+    return work(graph, &(struct worker){.who = TSL_WHO_APPLICATION, .awaited = awaited});
 }
 
 void tsl_graph_clean_up(struct tsl_context *context)

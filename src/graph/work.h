@@ -7,11 +7,16 @@
 
 #include "graph/state.h"
 
-/* Which thread it is: our bridge must not run long host work; a waiter takes what it finds. */
-enum tsl_who { TSL_WHO_APPLICATION, TSL_WHO_WORKER };
+/* Which thread it is: our bridge must not run long host work; a waiter takes what it finds; one that has run a host
+ * task (TASK) runs the next one. */
+enum tsl_who { TSL_WHO_APPLICATION, TSL_WHO_WORKER, TSL_WHO_TASK };
 
-/* Does the work that was left; was there any? The lock is given meanwhile. */
+/* Does the work that was left; was there any? The lock is given meanwhile. TSL_WHO_TASK: a host task that is ready is
+ * left to the caller, who takes it (tsl_port_take_task). */
 bool tsl_graph_work(struct tsl_graph *graph, enum tsl_who who) TSL_REQUIRES(graph->lock);
+/* The same for a thread of the application's that waits for the command: a host task for which the command waits is
+ * left to the caller. */
+bool tsl_graph_work_awaiting(struct tsl_graph *graph, const struct tsl_command *awaited) TSL_REQUIRES(graph->lock);
 /* tsl_graph_work, then gives the lock. */
 void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who) TSL_RELEASES(graph->lock);
 /* The job of the bridge thread: work that was left. Without the lock. */

@@ -7,11 +7,12 @@
 
 static struct tsl_crew crew = TSL_CREW("tesela-test");
 static pthread_barrier_t all;
-static atomic_uint n_ran;
+static atomic_uint n_ran, n_begun;
 
 static void wait_for_all(struct tsl_job *job)
 {
     (void)job;
+    atomic_fetch_add(&n_begun, 1);
     pthread_barrier_wait(&all);
     atomic_fetch_add(&n_ran, 1);
 }
@@ -64,6 +65,31 @@ static void jobs_run_side_by_side(void **state)
     }
 }
 
+/* A job that waits while all threads are at work makes the crew behind, until one takes it. */
+static void a_crew_is_behind_while_jobs_wait(void **state)
+{
+    unsigned n = tsl_crew_most();
+    struct tsl_job jobs[n], more = {.run = run};
+
+    (void)state;
+    atomic_store(&n_ran, 0);
+    atomic_store(&n_begun, 0);
+    pthread_barrier_init(&all, NULL, n + 1);
+    for (unsigned i = 0; i < n; i++) {
+        jobs[i] = (struct tsl_job){.run = wait_for_all};
+        assert_true(tsl_crew_post(&crew, &jobs[i]));
+    }
+    while (atomic_load(&n_begun) < n)
+        usleep(100);
+    assert_false(tsl_crew_is_behind(&crew));
+    assert_true(tsl_crew_post(&crew, &more));
+    assert_true(tsl_crew_is_behind(&crew));
+    pthread_barrier_wait(&all);
+    wait_until(n + 1);
+    assert_false(tsl_crew_is_behind(&crew));
+    pthread_barrier_destroy(&all);
+}
+
 static void idle_threads_end(void **state)
 {
     static struct tsl_job job = {.run = run};
@@ -91,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_run_side_by_side),
+        cmocka_unit_test(a_crew_is_behind_while_jobs_wait),
         cmocka_unit_test(idle_threads_end),
     };
 
