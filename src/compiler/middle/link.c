@@ -225,10 +225,10 @@ static void prepare_functions(LLVMModuleRef module)
 
 /* Everything into the kernels, memory into registers. What no kernel calls goes first: programs include libraries of
  * functions, and inlining the unused ones into each other may take longer than all else. Functions have registers
- * before they are copied: that makes each copy, and the kernel in which all their variables would meet, several times
- * smaller.
+ * before they are copied, and once more when all that they call is in them: that makes each copy smaller, and in the
+ * kernel, whose blocks are looked at for each variable, few variables are left.
  */
-static const char gather[] = "globaldce,function(sroa),always-inline,globaldce,function(sroa)";
+static const char gather[] = "globaldce,function(sroa),cgscc(inline<only-mandatory>,function(sroa)),globaldce";
 
 /* Constants folded, small loops unrolled: no more, as what comes next is done better when it knows the work-group. */
 static const char simplify[] =
