@@ -64,6 +64,11 @@ struct node_program {
     unsigned n_jobs;          /* that are about it */
 };
 
+/* What a member's groups may have. 0: its device doesn't tell. */
+struct node_limits {
+    size_t group_size, items[3];
+};
+
 /* Arguments of launches: of the kernel's last one, and of those that still wait. */
 struct node_args {
     unsigned refs;
@@ -225,6 +230,7 @@ struct node_server {
     unsigned n_gone;
     unsigned n_members;
     struct tsl_member *members[TSL_MAX_MEMBERS];
+    struct node_limits limits[TSL_MAX_MEMBERS];
     struct node_session *sessions;
     uint64_t last_serial;
     struct tsl_member *pins; /* the first that has pinned memory, which is good for all of its driver's; NULL: none */

@@ -24,6 +24,16 @@ static bool can_serve(struct tsl_member *member)
     return false;
 }
 
+static void read_limits(struct node_limits *limits, const struct tsl_path *path)
+{
+    size_t items[16] = {0};
+
+    if (path->driver->info(path, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(limits->group_size), &limits->group_size, NULL))
+        limits->group_size = 0;
+    if (!path->driver->info(path, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof(items), items, NULL))
+        memcpy(limits->items, items, sizeof(limits->items));
+}
+
 struct node_server *node_server_create(const struct node_out *out)
 {
     struct node_server *server = calloc(1, sizeof(*server));
@@ -49,6 +59,8 @@ struct node_server *node_server_create(const struct node_out *out)
     for (unsigned i = 0; i < n && server->n_members < NODE_MOST_MEMBERS; i++)
         if (can_serve(members[i]))
             server->members[server->n_members++] = members[i];
+    for (unsigned i = 0; i < server->n_members; i++)
+        read_limits(&server->limits[i], server->members[i]->path);
     for (unsigned i = server->n_members; i-- > 0;)
         if (server->members[i]->caps.pins_host)
             server->pins = server->members[i];

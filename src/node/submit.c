@@ -148,6 +148,38 @@ static bool check_groups(const struct tsl_window *window)
     return true;
 }
 
+static const struct node_limits *limits_of(const struct node_server *server, const struct tsl_member *member)
+{
+    unsigned i = 0;
+
+    while (server->members[i] != member)
+        i++;
+    return &server->limits[i];
+}
+
+/* Drivers count on groups that the member and the kernel take. */
+static cl_int find_size_error(const struct node_server *server, const struct node_kernel *kernel,
+                              const struct tsl_window *window)
+{
+    const struct node_limits *limits = limits_of(server, kernel->object.member);
+    size_t size = 1;
+
+    if (!window->local_size[0])
+        return CL_SUCCESS;
+    for (unsigned d = 0; d < window->work_dim; d++) {
+        if (limits->items[d] && window->local_size[d] > limits->items[d])
+            return CL_INVALID_WORK_ITEM_SIZE;
+        if (__builtin_mul_overflow(size, window->local_size[d], &size))
+            return CL_INVALID_WORK_GROUP_SIZE;
+        if (kernel->facts.reqd_size[0] && window->local_size[d] != kernel->facts.reqd_size[d])
+            return CL_INVALID_WORK_GROUP_SIZE;
+    }
+    if ((limits->group_size && size > limits->group_size) ||
+        (kernel->facts.work_group_size && size > kernel->facts.work_group_size))
+        return CL_INVALID_WORK_GROUP_SIZE;
+    return CL_SUCCESS;
+}
+
 static bool check_window(const struct node_kernel *kernel, const struct tsl_window *window)
 {
     if (window->whole)
@@ -265,7 +297,8 @@ static bool check_launch(struct node_work *work)
     if (!work->args)
         return false;
     work->args->refs++;
-    work->failed = work->args->error;
+    work->failed =
+        work->args->error ? work->args->error : find_size_error(work->object.session->server, work->kernel, &r->window);
     return true;
 }
 

@@ -386,6 +386,7 @@ static void changed_messages_do_no_harm(void **state)
 static unsigned n_replies;
 static size_t longest_frame;
 static char last_words[256]; /* of the last reply, a text or not */
+static cl_int last_end;      /* of the work that was told last */
 
 static void take_messages(void *arg, uint32_t program, uint8_t *data, size_t size)
 {
@@ -398,6 +399,7 @@ static void take_messages(void *arg, uint32_t program, uint8_t *data, size_t siz
     while (reader.at < reader.size) {
         assert_true(tsl_remote_get_reply(&reader, &reply));
         n_replies++;
+        last_end = reply.kind == TSL_REMOTE_DONE ? reply.status : last_end;
         snprintf(last_words, sizeof(last_words), "%.*s", (int)reply.data_size, (const char *)reply.data);
     }
     free(data);
@@ -828,12 +830,19 @@ static bool says_launch(struct tsl_window window, uint64_t mem)
     words_to(&asked[0]);
     sound = say(asker, &(struct tsl_remote_request){.kind = TSL_REMOTE_LAUNCH,
                                                     .id = 50,
+                                                    .named = true,
+                                                    .tell = true,
                                                     .lane = LANE,
                                                     .of = 41,
                                                     .window = window,
                                                     .has_args = true,
                                                     .n_args = 1,
                                                     .args = &arg});
+    last_end = 1;
+    sound = sound && say(asker, &(struct tsl_remote_request){.kind = TSL_REMOTE_FLUSH, .id = LANE});
+    for (unsigned i = 0; i < 1000 && sound && last_end > 0; i++)
+        if (!node_server_step(server))
+            node_server_wait(server, 1000);
     node_server_bye(server, asker);
     step_until_empty();
     return sound;
@@ -854,6 +863,25 @@ static void sizes_and_kinds_of_launches_are_checked(void **state)
     assert_true(says_launch(window, A));
     window.local_size[1] = 4;
     assert_false(says_launch(window, A));
+    check_nothing_is_left();
+    check_no_violation();
+}
+
+/* They have 256 items at most, in each dimension, too. Their product would be 0. */
+static void larger_groups_than_a_member_has_fail(void **state)
+{
+    struct tsl_window window = {
+        .work_dim = 2, .global_size = {64, 64, 1}, .local_size = {64, 4, 1}, .group_count = {1, 16, 1}, .whole = true};
+
+    (void)state;
+    assert_true(says_launch(window, A));
+    assert_int_equal(last_end, CL_COMPLETE);
+    window.local_size[1] = 8;
+    assert_true(says_launch(window, A));
+    assert_int_equal(last_end, CL_INVALID_WORK_GROUP_SIZE);
+    window.global_size[0] = window.local_size[0] = window.global_size[1] = window.local_size[1] = (size_t)1 << 32;
+    assert_true(says_launch(window, A));
+    assert_int_equal(last_end, CL_INVALID_WORK_ITEM_SIZE);
     check_nothing_is_left();
     check_no_violation();
 }
@@ -889,6 +917,7 @@ int main(void)
         cmocka_unit_test(many_replies_are_several_frames),
         cmocka_unit_test(a_library_is_a_file_that_stays),
         cmocka_unit_test(sizes_and_kinds_of_launches_are_checked),
+        cmocka_unit_test(larger_groups_than_a_member_has_fail),
         cmocka_unit_test(an_image_of_too_many_bytes_is_refused),
     };
 
