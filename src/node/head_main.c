@@ -23,15 +23,13 @@
 #include <unistd.h>
 
 #define SECOND ((uint64_t)1000000000)
-/* A node that says nothing for so many seconds is lost, unless TESELA_NODES_SILENCE says otherwise: it says something
- * each second. */
-#define SILENCE_SECONDS 20
 /* Nodes look for devices before they say the first. */
 #define START_NS (60 * SECOND)
 
 static struct head head = {.listener = -1, .programs = TAILQ_HEAD_INITIALIZER(head.programs)};
 static const char *folder;
-static uint64_t silence_ns = SILENCE_SECONDS * SECOND;
+/* A node that says nothing for so long is lost: it says something each second. */
+static uint64_t silence_ns;
 static pid_t watched;
 static int watched_handle = -1; /* pidfd: a number alone may be another process's later */
 
@@ -49,16 +47,6 @@ static void hold_folder(void)
 }
 
 /* ---- The start --------------------------------------------------------------------------------------------------- */
-
-/* What isn't understood was told by the tool. */
-static void read_silence(void)
-{
-    const char *text = getenv("TESELA_NODES_SILENCE");
-    unsigned long seconds = text ? strtoul(text, NULL, 10) : 0;
-
-    if (seconds >= 2 && seconds <= 3600)
-        silence_ns = seconds * SECOND;
-}
 
 static void say_that_all_have_met(void)
 {
@@ -362,7 +350,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     say_that_all_have_met();
-    read_silence();
+    silence_ns = tsl_remote_silence() * SECOND;
     watched = (pid_t)atol(argv[2]);
     watched_handle = (int)syscall(SYS_pidfd_open, watched, 0);
     mpi_io_init(&head.io);

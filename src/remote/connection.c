@@ -9,25 +9,34 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 /* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
-/* The head reads whatever it has to say itself, so this waits for no work. What fails is noticed by the receiver. */
+/* The head reads whatever it has to say itself, so this waits for no work: a head that reads nothing for so many
+ * seconds stands still. A call ends after one (open_socket), so time in which this process itself stands still counts
+ * as no more. What fails is noticed by the receiver. */
 static void send_all(int socket, const void *data, size_t size)
 {
     const uint8_t *at = data;
+    unsigned n_seconds = 0;
 
     while (size) {
         ssize_t n = send(socket, at, size, MSG_NOSIGNAL);
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
+        if (n > 0) {
+            at += n;
+            size -= (size_t)n;
+            n_seconds = 0;
+        } else if (n == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)) {
             return;
-        at += n;
-        size -= (size_t)n;
+        } else if (errno != EINTR && ++n_seconds >= tsl_remote_silence()) {
+            tsl_driver_report_error("the head of the nodes' job takes nothing any more (TESELA_NODES_SILENCE)");
+            shutdown(socket, SHUT_RDWR);
+            return;
+        }
     }
 }
 
@@ -222,11 +231,13 @@ static void send_hello(int socket)
 static int open_socket(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct timeval second = {.tv_sec = 1};
     int s = strlen(path) < sizeof(address.sun_path) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
 
     if (s < 0)
         return -1;
     strcpy(address.sun_path, path);
+    setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
     if (!connect(s, (struct sockaddr *)&address, sizeof(address)))
         return s;
     close(s);

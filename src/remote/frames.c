@@ -90,6 +90,17 @@ void tsl_remote_hello_finish(struct tsl_remote_hello *hello)
     memset(hello, 0, sizeof(*hello));
 }
 
+#define SILENCE_SECONDS 20u
+
+/* What isn't understood was told by the tool. */
+unsigned tsl_remote_silence(void)
+{
+    const char *text = secure_getenv("TESELA_NODES_SILENCE");
+    unsigned long seconds = text ? strtoul(text, NULL, 10) : 0;
+
+    return seconds >= 2 && seconds <= 3600 ? (unsigned)seconds : SILENCE_SECONDS;
+}
+
 /* A kernel makes up a number of its own when it starts. Without it the machine's name must do. */
 uint64_t tsl_remote_host_id(void)
 {

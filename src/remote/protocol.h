@@ -91,6 +91,8 @@ void tsl_remote_put_hello(struct tsl_writer *writer, const struct tsl_remote_hel
 /* True with another version, too: name and host are only read of our own. */
 bool tsl_remote_get_hello(const void *data, size_t size, struct tsl_remote_hello *hello);
 void tsl_remote_hello_finish(struct tsl_remote_hello *hello);
+/* Seconds after which a node, or the head, that is not heard counts as lost: TESELA_NODES_SILENCE. */
+unsigned tsl_remote_silence(void);
 /* This machine's, as it is since its start. */
 uint64_t tsl_remote_host_id(void);
 
