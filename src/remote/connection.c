@@ -135,13 +135,23 @@ void remote_frame_locked(struct remote_node *node, const struct tsl_remote_frame
     send_all(node->connection->socket, bytes, sizeof(bytes));
 }
 
+static bool has_room(const struct tsl_remote_request *request)
+{
+    size_t text = request->text ? strlen(request->text) : 0;
+
+    return request->data_size <= REMOTE_MOST_ASKED && text <= REMOTE_MOST_ASKED - request->data_size;
+}
+
 cl_int remote_ask(struct remote_node *node, struct tsl_remote_request *request, void **data, size_t *size)
 {
     struct remote_connection *c = node->connection;
     struct remote_call call = {.node = node, .status = CL_DEVICE_NOT_AVAILABLE};
+    bool fits = has_room(request);
 
+    if (!fits)
+        call.status = CL_OUT_OF_RESOURCES;
     remote_lock(c);
-    if (!node->lost) {
+    if (!node->lost && fits) {
         call.number = request->answer = ++c->last_call ? c->last_call : ++c->last_call;
         call.next = c->calls;
         c->calls = &call;

@@ -189,6 +189,8 @@ struct remote_connection {
 #define REMOTE_MOST_SENT ((size_t)64 << 20)
 /* Requests are sent without a flush when there are so many bytes. */
 #define REMOTE_MOST_OUT ((size_t)64 << 10)
+/* The longest text and data of what is asked: a frame has room for them and what was said before. */
+#define REMOTE_MOST_ASKED (TSL_REMOTE_MAX_FRAME - ((size_t)2 << 20))
 
 static inline void remote_lock(struct remote_connection *c)
 {
@@ -214,7 +216,7 @@ void remote_flush_all_locked(struct remote_connection *c);
 /* Another frame, behind all that was said. */
 void remote_frame_locked(struct remote_node *node, const struct tsl_remote_frame *frame);
 /* Asks, and waits for the answer. Its data are the caller's (heap, with a NUL behind). CL_DEVICE_NOT_AVAILABLE: the
- * node is lost, and there is none. */
+ * node is lost, and there is none. CL_OUT_OF_RESOURCES: so much (a program of 300 MiB) is in no frame; the same. */
 cl_int remote_ask(struct remote_node *node, struct tsl_remote_request *request, void **data, size_t *size);
 static inline uint64_t remote_new_id_locked(struct remote_connection *c)
 {

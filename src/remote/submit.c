@@ -89,6 +89,8 @@ void remote_work_put_locked(struct remote_work *work)
         LIST_INSERT_HEAD(&work->node->unflushed, work->lane, link);
     work->lane->unflushed = work->node->connection->unflushed = true;
     remote_say_locked(work->node, &work->request);
+    if (work->kernel)
+        work->kernel->serial = work->serial;
 }
 
 struct remote_fence *remote_work_hold_locked(struct remote_work *work)
@@ -218,7 +220,8 @@ static cl_int set_args_locked(struct remote_work *work, const struct tsl_launch 
         set_arg(&r->args[i], &args->args[i]);
     r->n_args = args->n;
     r->has_args = true;
-    kernel->serial = args->serial;
+    work->kernel = kernel;
+    work->serial = args->serial;
     return CL_SUCCESS;
 }
 

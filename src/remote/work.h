@@ -9,8 +9,10 @@ struct remote_work {
     struct remote_lane *lane;
     struct remote_node *node;
     struct tsl_remote_request request;
-    bool held, reads;           /* struct remote_fence */
-    struct remote_fence *fence; /* NULL: nobody asks */
+    bool held, reads;             /* struct remote_fence */
+    struct remote_fence *fence;   /* NULL: nobody asks */
+    struct remote_kernel *kernel; /* whose arguments of that serial it says; NULL: of none */
+    uint64_t serial;
 };
 
 /* Checks the lane and what is waited for. An error leaves request.waits to be freed all the same. */

@@ -9,6 +9,7 @@
 #include "node/internal.h"
 #include "node/server.h"
 #include "node/stage.h"
+#include "remote/internal.h"
 #include "remote/remote_driver.h"
 
 #include "test.h"
@@ -1119,6 +1120,66 @@ static void code_runs_in_a_kernels_place(void **state)
     no_violation();
 }
 
+/* Where calloc finds no memory; 0: nowhere. */
+static _Thread_local size_t refused_size;
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return refused_size && n * size == refused_size ? NULL : __real_calloc(n, size);
+}
+
+/* The node hears of the arguments with the next launch of theirs. */
+static void a_launch_without_memory_says_no_arguments(void **state)
+{
+    char *text = new_text("");
+    struct tsl_dprogram *program = build(members[0], text);
+    struct tsl_lane *lane = new_lane(members[0]);
+    struct tsl_mem *mem = new_mem(members[0], 64);
+    const struct tsl_bound_arg arg = {.kind = TSL_ARG_MEM, .mem = mem};
+    const struct tsl_bound_args args = {.serial = (1u << 20) + 1, .n = 1, .args = &arg};
+    const struct tsl_window window = {
+        .work_dim = 1, .global_size = {1, 1, 1}, .local_size = {1, 1, 1}, .group_count = {1, 1, 1}, .whole = true};
+    struct tsl_kernel_facts facts;
+    struct tsl_dkernel *kernel;
+    struct tsl_fence *fence;
+
+    (void)state;
+    assert_int_equal(driver->kernel_create(program, "pair_kernel", &kernel, &facts), CL_SUCCESS);
+    tsl_kernel_facts_finish(&facts);
+    refused_size = sizeof(struct remote_fence);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &args, &window}, NULL, &fence),
+                     CL_OUT_OF_HOST_MEMORY);
+    refused_size = 0;
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &args, &window}, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+    tsl_fence_unref(fence);
+    driver->kernel_free(kernel);
+    driver->mem_free(mem);
+    driver->lane_free(lane);
+    driver->program_free(program);
+    free(text);
+    no_violation();
+}
+
+/* It is refused by itself, and the connection goes on. */
+static void a_question_that_is_too_long_is_refused(void **state)
+{
+    size_t size = TSL_REMOTE_MAX_FRAME + 1;
+    void *zeros = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct tsl_remote_request request = {.kind = TSL_REMOTE_BUILD, .id = 1u << 30, .data = zeros, .data_size = size};
+    struct tsl_lane *lane = new_lane(members[0]);
+
+    (void)state;
+    assert_ptr_not_equal(zeros, MAP_FAILED);
+    assert_int_equal(remote_ask(remote_member_of(members[0])->node, &request, NULL, NULL), CL_OUT_OF_RESOURCES);
+    assert_int_equal(driver->finish(lane), CL_SUCCESS);
+    driver->lane_free(lane);
+    munmap(zeros, size);
+}
+
 /* Books: what doesn't fit is refused here, and near the end the node is asked. */
 static void memory_is_booked(void **state)
 {
@@ -1212,6 +1273,8 @@ int main(void)
         cmocka_unit_test(variables_stay_a_programs_own),
         cmocka_unit_test(a_refused_text_leaves_the_kernels),
         cmocka_unit_test(code_runs_in_a_kernels_place),
+        cmocka_unit_test(a_launch_without_memory_says_no_arguments),
+        cmocka_unit_test(a_question_that_is_too_long_is_refused),
         cmocka_unit_test(a_pull_from_a_lost_node_fails),
         cmocka_unit_test(a_cut_connection_is_a_loss),
     };
