@@ -300,22 +300,19 @@ static inline bool is_plane(uint kind)
     return kind >= TSL_KC_IMAGE_R_UNORM8 && kind <= TSL_KC_IMAGE_RG_UNORM16;
 }
 
-/* Of one channel or two. */
-static inline int4 load_plane(uint kind, ulong from)
+/* One channel or two of a plane, as (float)m. */
+static inline float2 load_plane(uint kind, ulong from)
 {
     const __global uchar *bytes = (const __global uchar *)from;
     const __global ushort *shorts = (const __global ushort *)from;
-    bool two = kind == TSL_KC_IMAGE_RG_UNORM8 || kind == TSL_KC_IMAGE_RG_UNORM16;
-    float2 c = 0;
 
-    if (kind >= TSL_KC_IMAGE_R_UNORM16) {
-        c = convert_float2((ushort2)(shorts[0], two ? shorts[1] : (ushort)0));
-        c = PART_65535(c);
-    } else {
-        c = convert_float2((uchar2)(bytes[0], two ? bytes[1] : (uchar)0));
-        c = PART_255(c);
-    }
-    return (int4)(as_int2(c), 0, as_int(1.0f));
+    if (kind == TSL_KC_IMAGE_R_UNORM8)
+        return (float2)(bytes[0], 0);
+    if (kind == TSL_KC_IMAGE_RG_UNORM8)
+        return (float2)(bytes[0], bytes[1]);
+    if (kind == TSL_KC_IMAGE_R_UNORM16)
+        return (float2)(shorts[0], 0);
+    return (float2)(shorts[0], shorts[1]);
 }
 
 static inline void store_plane(uint kind, ulong to, float2 c)
@@ -337,25 +334,33 @@ static inline void store_plane(uint kind, ulong to, float2 c)
     }
 }
 
-/* A pixel of a usual format: kind is one of TSL_KC_IMAGE_…, but not OTHER. */
-static inline int4 load_usual(uint kind, ulong from)
-{
-    const __global int *words = (const __global int *)from;
-    uchar4 m;
+/* The words of a pixel that is inside, and of the border color, in formats whose fourth word there is `one`. */
+#define INSIDE_OR(inside, m, one) ((inside) ? (m) : (int4)(0, 0, 0, one))
 
-    if (kind == TSL_KC_IMAGE_R_FLOAT)
-        return (int4)(words[0], 0, 0, as_int(1.0f));
-    if (is_plane(kind))
-        return load_plane(kind, from);
-    if (kind == TSL_KC_IMAGE_RGBA_FLOAT || kind == TSL_KC_IMAGE_RGBA_INT32)
-        return vload4(0, words);
-    m = vload4(0, (const __global uchar *)from);
-    return kind == TSL_KC_IMAGE_RGBA_UNORM8 ? as_int4(PART_255(convert_float4(m))) : convert_int4(m);
+static inline int4 plane(uint kind, bool inside, ulong from)
+{
+    float2 c = inside ? load_plane(kind, from) : (float2)0;
+
+    c = kind >= TSL_KC_IMAGE_R_UNORM16 ? PART_65535(c) : PART_255(c);
+    return (int4)(as_int2(c), 0, as_int(1.0f));
 }
 
-static inline int4 border_usual(uint kind)
+/* A pixel of a usual format, or the border color: kind is one of TSL_KC_IMAGE_…, but not OTHER. All work-items have one
+ * image, not all are inside: asked in this order, what is for other formats is skipped by all of them. */
+static inline int4 load_usual(uint kind, bool inside, ulong from)
 {
-    return (int4)(0, 0, 0, kind == TSL_KC_IMAGE_R_FLOAT || is_plane(kind) ? as_int(1.0f) : 0);
+    const __global int *words = (const __global int *)from;
+    const __global uchar *bytes = (const __global uchar *)from;
+
+    if (kind == TSL_KC_IMAGE_R_FLOAT)
+        return INSIDE_OR(inside, ((int4)(words[0], 0, 0, as_int(1.0f))), as_int(1.0f));
+    if (kind == TSL_KC_IMAGE_RGBA_FLOAT || kind == TSL_KC_IMAGE_RGBA_INT32)
+        return INSIDE_OR(inside, vload4(0, words), 0);
+    if (kind == TSL_KC_IMAGE_RGBA_UNORM8)
+        return INSIDE_OR(inside, as_int4(PART_255(convert_float4(vload4(0, bytes)))), 0);
+    if (kind == TSL_KC_IMAGE_RGBA_UINT8)
+        return INSIDE_OR(inside, convert_int4(vload4(0, bytes)), 0);
+    return plane(kind, inside, from);
 }
 
 static inline void store_usual(uint kind, ulong to, int4 c)
@@ -381,9 +386,7 @@ CALLED __attribute__((pure)) int4 __tsl_called_image_load(Image image, int x, in
 
     if (kind == TSL_KC_IMAGE_OTHER)
         return __tsl_called_other_load(image, x, y, z);
-    if (!is_inside(image, x, y, z))
-        return border_usual(kind);
-    return load_usual(kind, address(image, x, y, z));
+    return load_usual(kind, is_inside(image, x, y, z), address(image, x, y, z));
 }
 
 /* Outside the image nothing is written. */
@@ -483,9 +486,7 @@ static inline float4 filtered(Image image, uint kind, bool inside, int x, int y,
 {
     if (kind == TSL_KC_IMAGE_OTHER)
         return as_float4(__tsl_called_other_load(image, x, y, z));
-    if (!inside && !is_inside(image, x, y, z))
-        return as_float4(border_usual(kind));
-    return as_float4(load_usual(kind, address(image, x, y, z)));
+    return as_float4(load_usual(kind, inside || is_inside(image, x, y, z), address(image, x, y, z)));
 }
 
 /* Do indices stay inside whatever the coordinates are? */
@@ -551,9 +552,7 @@ static inline int4 nearest_usual(Image image, uint kind, uint sampler, float3 s,
     int x = nearest(sampler, s.x, image->width), y = dimensions > 1 ? nearest(sampler, s.y, image->height) : 0;
     int z = dimensions > 2 ? nearest(sampler, s.z, image->depth) : layer;
 
-    if (!stays_inside(sampler) && !is_inside(image, x, y, z))
-        return border_usual(kind);
-    return load_usual(kind, address(image, x, y, z));
+    return load_usual(kind, stays_inside(sampler) || is_inside(image, x, y, z), address(image, x, y, z));
 }
 
 /* layer: of an array, not yet rounded; else 0. */
