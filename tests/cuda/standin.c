@@ -840,6 +840,20 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     LEAVE(CUDA_SUCCESS);
 }
 
+/* What a context had not done is never done: its memory is its owners' again. */
+static void drop_ops_locked(int device)
+{
+    struct CUstream_st *stream;
+    struct op *op;
+
+    TAILQ_FOREACH(stream, &streams, link)
+    if (stream->thing.device == device)
+        while ((op = STAILQ_FIRST(&stream->ops))) {
+            STAILQ_REMOVE_HEAD(&stream->ops, next);
+            free(op);
+        }
+}
+
 EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
@@ -849,6 +863,8 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
     pthread_mutex_lock(&lock);
     begin_locked(__func__);
     last = --c->refs == 0;
+    if (last)
+        drop_ops_locked(device);
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     if (last && c->started)
