@@ -5,8 +5,8 @@
  * Clang doesn't let code look into an image or a sampler, so two functions of image_same.cl, which return their
  * arguments, are declared here with other types. Large functions aren't inlined: compiler/middle/link.c leaves those
  * whose names begin with __tsl_called_. Those of which the compiler knows the names, …image_load, …image_store and
- * …image_sample, have short code for the usual formats, and call others for the rest; on the CPU they are inlined in the
- * end (compiler/middle/images.h). A pixel is four words, whose meaning depends on the format.
+ * …image_sample, have short code for the usual formats, and call others for the rest; they are inlined in the end
+ * (compiler/middle/images.h). A pixel is four words, whose meaning depends on the format.
  */
 #include "common.h"
 #include "compile_client/kernel_image.h"
@@ -165,8 +165,8 @@ static uint pack(float4 c, uint4 shift, uint4 mask)
 
 /* As m / 255.0f and m / 65535.0f, correctly rounded, for whole numbers up to these: the first product is exact, the
  * second so small that its rounding changes no sum. A division takes ten times as long. */
-#define PART_255(m)   (m * 0x1.01p-8f + m * 0x1.010102p-24f)
-#define PART_65535(m) (m * 0x1p-16f + m * 0x1.0001p-32f)
+#define PART_255(m)   ((m) * 0x1.01p-8f + (m) * 0x1.010102p-24f)
+#define PART_65535(m) ((m) * 0x1p-16f + (m) * 0x1.0001p-32f)
 
 static float4 load_unorm8(const __global uchar *p, uint order, uint n)
 {
