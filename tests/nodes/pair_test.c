@@ -12,6 +12,7 @@
 #include "remote/internal.h"
 #include "remote/remote_driver.h"
 
+#include "hello.h"
 #include "test.h"
 
 #include <poll.h>
@@ -177,33 +178,6 @@ static bool receive_all(void *data, size_t size)
     return recv(head.socket, data, size, MSG_WAITALL) == (ssize_t)size;
 }
 
-static void send_hello(void)
-{
-    struct tsl_remote_hello hello = {
-        .version = TSL_REMOTE_VERSION, .name = (char *)"x", .host = (char *)"", .n_nodes = N_NODES};
-    uint8_t none[TSL_REMOTE_FRAME_SIZE] = {0};
-    struct tsl_writer writer = {.size = 0};
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control = {.bytes = {0}};
-    struct iovec part;
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control.bytes)};
-    struct cmsghdr *first = CMSG_FIRSTHDR(&message);
-
-    tsl_write_raw(&writer, none, sizeof(none));
-    tsl_remote_put_hello(&writer, &hello);
-    tsl_remote_put_frame(
-        writer.data,
-        &(struct tsl_remote_frame){.kind = TSL_REMOTE_HELLO, .size = (uint32_t)(writer.size - TSL_REMOTE_FRAME_SIZE)});
-    part = (struct iovec){writer.data, writer.size};
-    *first = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
-    memcpy(CMSG_DATA(first), &head.memory, sizeof(int));
-    sendmsg(head.socket, &message, MSG_NOSIGNAL);
-    free(writer.data);
-}
-
 static bool take_payload(const struct tsl_remote_frame *frame)
 {
     void *bytes;
@@ -242,7 +216,7 @@ static bool take_frame(void)
         return node_server_take(head.servers[frame.peer], 1, body, 0, frame.size);
     }
     if (frame.kind == TSL_REMOTE_HELLO)
-        send_hello();
+        send_hello(head.socket, head.memory, N_NODES);
     free(body);
     return true;
 }

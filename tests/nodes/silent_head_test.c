@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "remote/internal.h"
 
+#include "hello.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -21,33 +22,6 @@
 static char path[64];
 static int listener, head_socket = -1;
 
-static void send_hello(int memory)
-{
-    struct tsl_remote_hello hello = {
-        .version = TSL_REMOTE_VERSION, .name = (char *)"x", .host = (char *)"", .n_nodes = 1};
-    uint8_t none[TSL_REMOTE_FRAME_SIZE] = {0};
-    struct tsl_writer writer = {.size = 0};
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control = {.bytes = {0}};
-    struct iovec part;
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control.bytes)};
-    struct cmsghdr *first = CMSG_FIRSTHDR(&message);
-
-    tsl_write_raw(&writer, none, sizeof(none));
-    tsl_remote_put_hello(&writer, &hello);
-    tsl_remote_put_frame(
-        writer.data,
-        &(struct tsl_remote_frame){.kind = TSL_REMOTE_HELLO, .size = (uint32_t)(writer.size - TSL_REMOTE_FRAME_SIZE)});
-    part = (struct iovec){writer.data, writer.size};
-    *first = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
-    memcpy(CMSG_DATA(first), &memory, sizeof(int));
-    assert_true(sendmsg(head_socket, &message, MSG_NOSIGNAL) > 0);
-    free(writer.data);
-}
-
 static void *greet(void *arg)
 {
     int memory = memfd_create("silent", MFD_CLOEXEC);
@@ -55,7 +29,7 @@ static void *greet(void *arg)
     (void)arg;
     assert_int_equal(ftruncate(memory, MEMORY_SIZE), 0);
     head_socket = accept(listener, NULL, NULL);
-    send_hello(memory);
+    send_hello(head_socket, memory, 1);
     close(memory);
     return NULL;
 }
