@@ -113,6 +113,7 @@ endif()
 # The built-in functions, each library compiled by tesela-kc itself.
 file(GLOB builtins CONFIGURE_DEPENDS src/compiler/builtins/*.cl)
 file(GLOB builtins_headers CONFIGURE_DEPENDS src/compiler/builtins/*.h src/compiler/builtins/cpu/*.h src/compile_client/kernel_image.h)
+list(APPEND builtins_headers ${PROJECT_SOURCE_DIR}/src/compiler/builtins/image.cl) # nvptx/image.cl includes it
 set(builtins_files "")
 function(make_builtins name libclc)
     # Clang leaves its memory to the end of the process, which a sanitizer would call leaks.
@@ -125,7 +126,8 @@ set(nvptx ${PROJECT_SOURCE_DIR}/src/compiler/builtins/nvptx)
 set(cpu ${PROJECT_SOURCE_DIR}/src/compiler/builtins/cpu)
 make_builtins(builtins ${LIBCLC} ${builtins} ${cpu}/float.cl ${cpu}/power.cl ${cpu}/double.cl ${cpu}/error.cl ${cpu}/gamma.cl ${cpu}/half.cl ${cpu}/space.cl ${cpu}/collective.cl)
 set(nvptx_builtins ${builtins})
-foreach(part convert half integer shuffle native math short elementary space derived collective)
+list(FILTER nvptx_builtins EXCLUDE REGEX "/image\\.cl$")
+foreach(part image convert half integer shuffle native math short elementary space derived collective)
     list(APPEND nvptx_builtins ${nvptx}/${part}.cl)
 endforeach()
 find_file(LIBDEVICE libdevice.10.bc PATHS /usr/local/cuda/nvvm/libdevice /usr/lib/cuda/nvvm/libdevice /usr/lib/nvidia-cuda-toolkit/libdevice)

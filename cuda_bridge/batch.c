@@ -177,7 +177,8 @@ static bool send_saved(struct tsl_cuda_lane *lane, struct chain *chain, struct s
 static struct shape shape_of(const struct tsl_cuda_launch *launch, const struct tsl_cuda_grid *grid)
 {
     const struct tsl_cuda_kernel *kernel = launch->kernel;
-    struct shape shape = {.function = kernel->function, .module = kernel->module, .shared_size = launch->shared_size};
+    struct shape shape = {
+        .function = tsl_cuda_launch_function(launch), .module = kernel->module, .shared_size = launch->shared_size};
 
     memcpy(shape.grid, grid->count, sizeof(shape.grid));
     memcpy(shape.block, grid->block, sizeof(shape.block));
@@ -453,7 +454,7 @@ CUresult tsl_cuda_batch_launch(struct tsl_cuda_lane *lane, const struct tsl_cuda
                                const struct tsl_cuda_grid *grid)
 {
     const struct tsl_cuda_launch *launch = &work->launch;
-    CUDA_KERNEL_NODE_PARAMS node = node_of(launch->kernel->function, grid, launch->shared_size, launch->args);
+    CUDA_KERNEL_NODE_PARAMS node = node_of(tsl_cuda_launch_function(launch), grid, launch->shared_size, launch->args);
     struct tsl_cuda_batch *b = launch->kernel->facts->prints ? NULL : batch_of(lane);
     struct shape shape = shape_of(launch, grid);
     struct known *known = b ? find(b, &shape) : NULL;

@@ -68,6 +68,22 @@ static cl_int bind_arg(const struct tsl_arg_fact *facts, const struct tsl_bound_
     return CL_INVALID_KERNEL_ARGS;
 }
 
+/* Have all images that the kernel reads by textures, if it can, a texture object? */
+static bool has_textures(const struct tsl_cuda_kernel *kernel, const struct tsl_bound_args *args)
+{
+    for (cl_uint i = 0; i < args->n; i++)
+        if (kernel->facts->args[i].kind == TSL_FACT_IMAGE &&
+            kernel->facts->args[i].access == CL_KERNEL_ARG_ACCESS_READ_ONLY &&
+            !tsl_cuda_mem(args->args[i].mem)->texture)
+            return false;
+    return true;
+}
+
+CUfunction tsl_cuda_launch_function(const struct tsl_cuda_launch *launch)
+{
+    return launch->by_textures ? launch->kernel->by_textures : launch->kernel->function;
+}
+
 static bool is_spread(const struct tsl_bound_arg *arg)
 {
     return arg->kind == TSL_ARG_MEM && arg->mem && tsl_cuda_mem(arg->mem)->spread;
@@ -215,7 +231,7 @@ static CUresult launch_grid(struct grids *g)
 {
     const unsigned *count = g->grid.count, *block = g->grid.block;
 
-    return tsl_cu.cuLaunchKernel(g->launch->kernel->function, count[0], count[1], count[2], block[0], block[1],
+    return tsl_cu.cuLaunchKernel(tsl_cuda_launch_function(g->launch), count[0], count[1], count[2], block[0], block[1],
                                  block[2], g->launch->shared_size, g->lane->stream, g->launch->args, NULL);
 }
 
@@ -377,6 +393,7 @@ cl_int tsl_cuda_launch(struct tsl_lane *lane, const struct tsl_launch *launch, c
     if (!error && shared_size + k->static_shared > local_size)
         error = CL_OUT_OF_RESOURCES;
     work.launch.shared_size = (unsigned)shared_size;
+    work.launch.by_textures = !error && k->by_textures && has_textures(k, args);
     if (!error)
         error = tsl_cuda_submit(lane, &work, waits, fence);
     if (!few) {

@@ -7,6 +7,7 @@
 #include "cuda_bridge/region.h"
 #include "cuda_bridge/spread.h"
 #include "cuda_bridge/svm.h"
+#include "cuda_bridge/texture.h"
 
 #include "base/log.h"
 #include "base/settings.h"
@@ -160,6 +161,7 @@ static cl_int make(struct tsl_member *member, size_t size, size_t extra, struct 
     }
     made->base = (struct tsl_mem){.member = member, .size = size};
     made->owned = made->address;
+    made->plain = true;
     made->image = extra ? made->address + at : 0;
     *mem = made;
     return CL_SUCCESS;
@@ -210,6 +212,7 @@ cl_int tsl_cuda_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct 
     part->base = (struct tsl_mem){.member = mem->member, .size = size};
     part->address = tsl_cuda_mem(mem)->address + offset;
     part->spread = tsl_cuda_mem(mem)->spread;
+    part->plain = tsl_cuda_mem(mem)->plain;
     *sub = &part->base;
     return CL_SUCCESS;
 }
@@ -228,6 +231,7 @@ void tsl_cuda_mem_free(struct tsl_mem *mem)
     if (m->spread_owner)
         tsl_cuda_spread_put(m->spread);
     if (m->owned && !tsl_cuda_enter(member)) {
+        tsl_cuda_texture_free(m->texture);
         tsl_cuda_error(member, tsl_cu.cuMemFreeAsync(m->owned, member->memory_stream));
         tsl_cuda_leave(member);
     }
@@ -274,6 +278,7 @@ static cl_int describe(struct tsl_cuda_mem *mem, const struct tsl_image_desc *de
     cl_int error = tsl_cuda_enter(m);
 
     if (!error) {
+        tsl_cuda_texture_make(mem, desc, &image);
         error = tsl_cuda_error(m, write_now(m, mem->image, &image, sizeof(image)));
         tsl_cuda_leave(m);
     }
@@ -312,6 +317,7 @@ cl_int tsl_cuda_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc,
     made->image = made->owned;
     made->address = tsl_cuda_mem(mem)->address;
     made->spread = tsl_cuda_mem(mem)->spread;
+    made->plain = tsl_cuda_mem(mem)->plain;
     made->base.size = tsl_image_span(desc);
     error = describe(made, desc);
     if (!error)

@@ -183,7 +183,7 @@ static CUresult ask(CUfunction function, CUfunction_attribute attribute, int *va
     return tsl_cu.cuFuncGetAttribute(value, attribute, function);
 }
 
-CUresult tsl_cuda_module_ask(const struct tsl_cuda_module *module, const char *name, struct tsl_cuda_about *about)
+static CUresult ask_all(const struct tsl_cuda_module *module, const char *name, struct tsl_cuda_about *about)
 {
     CUresult result = tsl_cu.cuModuleGetFunction(&about->function, module->module, name);
 
@@ -194,6 +194,22 @@ CUresult tsl_cuda_module_ask(const struct tsl_cuda_module *module, const char *n
     if (!result)
         result = ask(about->function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &about->local_size);
     return result;
+}
+
+CUresult tsl_cuda_module_ask(const struct tsl_cuda_module *module, const char *name, const char *twin,
+                             struct tsl_cuda_about *about)
+{
+    struct tsl_cuda_about other;
+    CUresult result = ask_all(module, name, about);
+
+    about->by_textures = NULL;
+    if (result || !twin || ask_all(module, twin, &other))
+        return result;
+    about->by_textures = other.function;
+    about->max_threads = other.max_threads < about->max_threads ? other.max_threads : about->max_threads;
+    about->shared_size = other.shared_size > about->shared_size ? other.shared_size : about->shared_size;
+    about->local_size = other.local_size > about->local_size ? other.local_size : about->local_size;
+    return CUDA_SUCCESS;
 }
 
 struct tsl_cuda_member *tsl_cuda_module_member(const struct tsl_cuda_module *module)

@@ -19,13 +19,15 @@ void tsl_cuda_module_put(struct tsl_cuda_module *module); /* NULL allowed */
 
 /* What CUDA knows of a kernel. */
 struct tsl_cuda_about {
-    CUfunction function;
+    CUfunction function, by_textures; /* by_textures: of its twin (compile_client/ptx.h), or NULL */
     int max_threads, shared_size, local_size;
 };
 
-/* Entered, in the context of the module's member. Asking also loads the function, so that no launch has to: CUDA may
+/* What serves both it and its twin is told. twin: its name, or NULL where there is none.
+ * Entered, in the context of the module's member. Asking also loads the function, so that no launch has to: CUDA may
  * wait for the device then. */
-CUresult tsl_cuda_module_ask(const struct tsl_cuda_module *module, const char *name, struct tsl_cuda_about *about);
+CUresult tsl_cuda_module_ask(const struct tsl_cuda_module *module, const char *name, const char *twin,
+                             struct tsl_cuda_about *about);
 
 struct tsl_cuda_member *tsl_cuda_module_member(const struct tsl_cuda_module *module);
 

@@ -6,13 +6,44 @@
 #include "cuda_bridge/module.h"
 #include "cuda_bridge/operations.h"
 
+#include "compile_client/ptx.h"
 #include "compile_client/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static const struct tsl_kernel_facts *find(const struct tsl_cuda_image *image, const char *name)
+{
+    for (unsigned i = 0; i < image->n_kernels; i++)
+        if (!strcmp(image->facts[i].name, name))
+            return &image->facts[i];
+    return NULL;
+}
+
 /* ---- Loading ----------------------------------------------------------------------------------------------------- */
+
+static bool takes_image(const struct tsl_kernel_facts *facts)
+{
+    for (cl_uint i = 0; i < facts->n_args; i++)
+        if (facts->args[i].kind == TSL_FACT_IMAGE)
+            return true;
+    return false;
+}
+
+/* The name of the kernel that reads images by textures in this one's place (compile_client/ptx.h), on the heap. NULL:
+ * there can't be one, or there is no memory. A program's own kernel of that name isn't one. */
+static char *twin_name(const struct tsl_cuda_image *image, const struct tsl_kernel_facts *facts)
+{
+    char *name;
+
+    if (!takes_image(facts) || asprintf(&name, "%s" TSL_PTX_TEXTURES, facts->name) < 0)
+        return NULL;
+    if (!find(image, name))
+        return name;
+    free(name);
+    return NULL;
+}
 
 /* False: the member got ready meanwhile. */
 static bool put_off(struct tsl_cuda_member *member, struct tsl_cuda_program *p)
@@ -48,15 +79,19 @@ static cl_int resolve_locked(struct tsl_cuda_member *member, struct tsl_cuda_pro
 {
     struct tsl_cuda_about about;
     struct tsl_cuda_kernel *k;
+    char *twin;
     cl_int error = tsl_cuda_enter(member);
 
     if (error)
         return error;
     while (!error && (k = LIST_FIRST(&p->late_kernels))) {
-        error = tsl_cuda_error(member, tsl_cuda_module_ask(module, k->facts->name, &about));
+        twin = twin_name(&p->image, k->facts);
+        error = tsl_cuda_error(member, tsl_cuda_module_ask(module, k->facts->name, twin, &about));
+        free(twin);
         if (error)
             break;
         k->function = about.function;
+        k->by_textures = about.by_textures;
         k->late = false;
         LIST_REMOVE(k, link);
     }
@@ -300,14 +335,6 @@ cl_int tsl_cuda_program_kernels(struct tsl_dprogram *program, char **names)
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-static const struct tsl_kernel_facts *find(const struct tsl_cuda_image *image, const char *name)
-{
-    for (unsigned i = 0; i < image->n_kernels; i++)
-        if (!strcmp(image->facts[i].name, name))
-            return &image->facts[i];
-    return NULL;
-}
-
 /* Facts that own themselves: by the wire, which knows every field. */
 static bool copy_facts(const struct tsl_kernel_facts *facts, struct tsl_kernel_facts *copy)
 {
@@ -336,7 +363,7 @@ static struct tsl_cuda_module *hold_module(struct tsl_cuda_program *p, bool *own
 }
 
 /* What only CUDA knows of the kernel. */
-static cl_int ask(struct tsl_cuda_module *module, const char *name, struct tsl_cuda_about *about)
+static cl_int ask(struct tsl_cuda_module *module, const char *name, const char *twin, struct tsl_cuda_about *about)
 {
     struct tsl_cuda_member *member = tsl_cuda_module_member(module);
     cl_int error = tsl_cuda_enter_open(member);
@@ -344,7 +371,7 @@ static cl_int ask(struct tsl_cuda_module *module, const char *name, struct tsl_c
 
     if (error)
         return error;
-    result = tsl_cuda_module_ask(module, name, about);
+    result = tsl_cuda_module_ask(module, name, twin, about);
     tsl_cuda_leave(member);
     return result == CUDA_ERROR_NOT_FOUND ? CL_INVALID_KERNEL_NAME : tsl_cuda_error(member, result);
 }
@@ -365,18 +392,21 @@ static bool put_off_kernel(struct tsl_cuda_program *p, struct tsl_cuda_kernel *k
 static cl_int look_up(struct tsl_cuda_program *program, struct tsl_cuda_kernel *kernel, struct tsl_kernel_facts *facts)
 {
     struct tsl_cuda_about about = {.function = NULL};
+    char *twin = twin_name(&program->image, kernel->facts);
     bool own = false;
     cl_int error = tsl_member_is_lost(program->base.member) ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
 
     while (!error && !own) {
         struct tsl_cuda_module *module = hold_module(program, &own);
 
-        error = ask(module, kernel->facts->name, &about);
+        error = ask(module, kernel->facts->name, twin, &about);
         tsl_cuda_module_put(module);
         kernel->function = about.function;
+        kernel->by_textures = about.by_textures;
         if (!error && !own && put_off_kernel(program, kernel))
             break;
     }
+    free(twin);
     kernel->max_threads = (unsigned)about.max_threads;
     kernel->static_shared = (unsigned)about.shared_size;
     facts->work_group_size = (size_t)about.max_threads;
@@ -421,7 +451,7 @@ cl_int tsl_cuda_kernel_create(struct tsl_dprogram *program, const char *name, st
 static cl_int ask_foreign(struct tsl_cuda_kernel *kernel, const char *name)
 {
     struct tsl_cuda_about about;
-    cl_int error = ask(kernel->foreign, name, &about);
+    cl_int error = ask(kernel->foreign, name, NULL, &about);
 
     if (error)
         return error == CL_INVALID_KERNEL_NAME ? CL_INVALID_BINARY : error;

@@ -25,8 +25,9 @@ struct tsl_cuda_program {
 
 struct tsl_cuda_kernel {
     struct tsl_dkernel base;
-    CUfunction function; /* while it is late: the twin's, which isn't launched */
-    bool late;           /* in program->late_kernels */
+    CUfunction function;    /* while it is late: the twin's, which isn't launched */
+    CUfunction by_textures; /* the same kernel, which reads images by texture units; NULL: there is none */
+    bool late;              /* in program->late_kernels */
     LIST_ENTRY(tsl_cuda_kernel) link;
     const struct tsl_kernel_facts *facts; /* the program's */
     unsigned max_threads;                 /* of a work-group, for this kernel */

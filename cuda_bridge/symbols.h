@@ -80,6 +80,9 @@
     X(cuModuleLoadDataEx, (CUmodule *module, const void *image, unsigned int n, CUjit_option *options, \
                            void **values)) \
     X(cuModuleUnload, (CUmodule module)) \
+    X(cuTexObjectCreate, (CUtexObject *texture, const CUDA_RESOURCE_DESC *memory, const CUDA_TEXTURE_DESC *how, \
+                          const CUDA_RESOURCE_VIEW_DESC *view)) \
+    X(cuTexObjectDestroy, (CUtexObject texture)) \
     X(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name)) \
     X(cuFuncGetAttribute, (int *value, CUfunction_attribute attribute, CUfunction function)) \
     X(cuLaunchKernel, (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, \

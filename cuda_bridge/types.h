@@ -14,6 +14,7 @@ typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef uint32_t cuuint32_t;
 typedef unsigned long long CUmemGenericAllocationHandle;
+typedef unsigned long long CUtexObject;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
@@ -33,7 +34,8 @@ typedef struct {
 /* Enums of cuda.h, as the C compiler passes them. */
 typedef unsigned int CUdevice_attribute, CUfunction_attribute, CUpointer_attribute, CUmemorytype, CUjit_option,
     CUmemPool_attribute, CUmemAllocationType, CUmemAllocationHandleType, CUmemLocationType, CUmemAccess_flags,
-    CUmemAllocationGranularity_flags, CUdevice_P2PAttribute;
+    CUmemAllocationGranularity_flags, CUdevice_P2PAttribute, CUarray_format, CUresourcetype, CUaddress_mode,
+    CUfilter_mode;
 
 enum {
     CUDA_SUCCESS = 0,
@@ -87,6 +89,7 @@ enum {
     CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
     CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
     CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID = 50,
+    CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH = 69,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
     CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83,
@@ -186,5 +189,46 @@ typedef struct {
     size_t dstPitch, dstHeight;
     size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D;
+
+enum {
+    CU_AD_FORMAT_UNSIGNED_INT8 = 0x01,
+    CU_AD_FORMAT_UNSIGNED_INT16 = 0x02,
+    CU_AD_FORMAT_UNSIGNED_INT32 = 0x03,
+    CU_AD_FORMAT_SIGNED_INT8 = 0x08,
+    CU_AD_FORMAT_SIGNED_INT16 = 0x09,
+    CU_AD_FORMAT_SIGNED_INT32 = 0x0a,
+    CU_AD_FORMAT_HALF = 0x10,
+    CU_AD_FORMAT_FLOAT = 0x20,
+
+    CU_RESOURCE_TYPE_LINEAR = 2,
+    CU_TR_FILTER_MODE_POINT = 0,
+    CU_TRSF_READ_AS_INTEGER = 1,
+};
+
+typedef struct {
+    CUresourcetype resType;
+    union {
+        struct {
+            CUdeviceptr devPtr;
+            CUarray_format format;
+            unsigned int numChannels;
+            size_t sizeInBytes;
+        } linear;
+        int reserved[32]; /* of the other kinds, which the bridge doesn't use */
+    } res;
+    unsigned int flags;
+} CUDA_RESOURCE_DESC;
+
+typedef struct {
+    CUaddress_mode addressMode[3];
+    CUfilter_mode filterMode;
+    unsigned int flags, maxAnisotropy;
+    CUfilter_mode mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp, borderColor[4];
+    int reserved[12];
+} CUDA_TEXTURE_DESC;
+
+struct CUDA_RESOURCE_VIEW_DESC_st;
+typedef struct CUDA_RESOURCE_VIEW_DESC_st CUDA_RESOURCE_VIEW_DESC;
 
 #endif

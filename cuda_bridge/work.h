@@ -19,6 +19,7 @@ struct tsl_cuda_kernel;
 struct tsl_cuda_launch {
     struct tsl_cuda_kernel *kernel;
     struct tsl_window window; /* with a local size, and not "whole" */
+    bool by_textures;         /* the kernel's twin runs that reads images by texture units */
     unsigned shared_size;     /* bytes of __local arguments */
     cl_uint n_args;
     void **args;                        /* n_args pointers to values, and room for one to the hidden argument */
@@ -26,6 +27,9 @@ struct tsl_cuda_launch {
     size_t *memory;                     /* of calls: bytes of each argument's memory; else NULL */
     const struct tsl_bound_args *bound; /* borrowed while it is submitted */
 };
+
+/* What runs of the launch's kernel, once it isn't late any more. */
+CUfunction tsl_cuda_launch_function(const struct tsl_cuda_launch *launch);
 
 /* One grid of a launch. */
 struct tsl_cuda_grid {

@@ -99,6 +99,11 @@ static uint32_t kind_of(cl_image_format format)
     return TSL_KC_IMAGE_OTHER;
 }
 
+static bool is_integer(cl_channel_type type)
+{
+    return type >= CL_SIGNED_INT8 && type <= CL_UNSIGNED_INT32;
+}
+
 struct tsl_kc_image tsl_kc_image_of(const struct tsl_image_desc *desc, uint64_t data)
 {
     return (struct tsl_kc_image){
@@ -114,6 +119,7 @@ struct tsl_kc_image tsl_kc_image_of(const struct tsl_image_desc *desc, uint64_t 
         .element_size = (uint32_t)desc->element_size,
         .n_channels = tsl_image_channels(desc->format.image_channel_order),
         .kind = kind_of(desc->format),
+        .alpha = is_integer(desc->format.image_channel_data_type) ? 1 : 0x3f800000, /* 1.0f */
     };
 }
 

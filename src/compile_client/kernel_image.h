@@ -22,7 +22,7 @@ typedef uint32_t tsl_kc_u32;
 typedef uint64_t tsl_kc_u64;
 #endif
 
-/* 64 bytes. Sizes that the image's type doesn't have are 1; array_size is 1 unless the image is an array. */
+/* 88 bytes. Sizes that the image's type doesn't have are 1; array_size is 1 unless the image is an array. */
 struct tsl_kc_image {
     tsl_kc_u64 data; /* address */
     tsl_kc_u32 width, height, depth, array_size;
@@ -30,7 +30,12 @@ struct tsl_kc_image {
     tsl_kc_u32 channel_order, channel_type; /* CL_RGBA, CL_FLOAT … */
     tsl_kc_u32 element_size, n_channels;    /* bytes of a pixel; channels in memory */
     tsl_kc_u32 kind;                        /* TSL_KC_IMAGE_… */
-    tsl_kc_u32 reserved;                    /* 0 */
+    tsl_kc_u32 alpha;                       /* the fourth word of a pixel with fewer than four channels */
+    /* On NVIDIA's GPUs: a texture object over the pixels, by which kernels that were made for that read them; 0: none.
+     * (x, y, z) is its texel first_texel + z * slice_texels + y * row_texels + x. */
+    tsl_kc_u64 texture;
+    tsl_kc_u32 first_texel, row_texels, slice_texels;
+    tsl_kc_u32 reserved; /* 0 */
 };
 
 /* Formats for which kernels have short code of their own. */

@@ -11,6 +11,9 @@
  * - Then always, even if unused, struct tsl_ptx_launch by value, with an alignment of 8.
  * Nothing is passed by variables of the module, so that several launches may be under way at once.
  *
+ * A kernel that reads images it doesn't write may be there a second time, under its name with TSL_PTX_TEXTURES behind:
+ * it reads them by the texture objects of their descriptions, which all of these must have.
+ *
  * A launch, or a window of one, is cut into grids: first the groups of full size, then, where the global size is no
  * multiple of the local size, the smaller last groups as grids of their own with smaller blocks. In dimension d:
  * - get_local_id = tid, get_local_size = ntid, get_enqueued_local_size = local_size,
@@ -23,6 +26,7 @@
 #include <stdint.h>
 
 #define TSL_PTX_LOCAL_ALIGN 128u
+#define TSL_PTX_TEXTURES    "$textures" /* no name in OpenCL C has a dollar sign */
 
 /* Sizes past work_dim are 1, offsets 0. */
 struct tsl_ptx_launch {

@@ -596,6 +596,38 @@ static void unrolled_loops_have_one_counter(void **state)
     assert_int_equal(n_times(text, "", "mov.u64"), 0);
 }
 
+/* A kernel that reads images is there twice. The one with textures reads by these, in whatever way the program does,
+ * without a branch over formats. An image that a kernel may write isn't read so, nor any without the optimiser. */
+static void images_are_read_by_textures(void **state)
+{
+    static const char text[] =
+        "constant sampler_t edge = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
+        "constant sampler_t mixed = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR;\n"
+        "kernel void by_integers(global float4 *x, read_only image2d_t i) { x[0] = read_imagef(i, edge, (int2)(3, 4)); "
+        "}\n"
+        "kernel void by_floats(global float4 *x, read_only image2d_t i) { x[0] = read_imagef(i, mixed, x[1].xy); }\n"
+        "kernel void integers(global int4 *x, read_only image3d_t i, sampler_t s) { x[0] = read_imagei(i, s, x[1]); }\n"
+        "kernel void own(read_write image2d_t i) { write_imagef(i, (int2)(0), read_imagef(i, (int2)(1))); }\n"
+        "kernel void writes(write_only image2d_t i) { write_imagef(i, (int2)(0), (float4)(1)); }\n";
+
+    (void)state;
+    assert_int_equal(n_times(text, "-cl-std=CL2.0", "$textures("), 3);
+    assert_int_equal(n_times(text, "-cl-std=CL2.0", "tex.1d.v4"), 1 + 4 + 1);
+    assert_int_equal(n_times(text, "-cl-std=CL2.0 -cl-opt-disable", "$textures("), 0);
+}
+
+/* Of two kernels, one of which has the name of the other's twin, neither is lost. */
+static void a_kernel_may_be_called_like_a_twin(void **state)
+{
+    static const char text[] =
+        "kernel void f$textures(global float *x) { x[0] = 1; }\n"
+        "kernel void f(global float4 *x, read_only image2d_t i) { x[0] = read_imagef(i, (int2)(0)); }\n";
+
+    (void)state;
+    assert_int_equal(n_times(text, "", ".entry f("), 1);
+    assert_int_equal(n_times(text, "", ".entry f$textures("), 1);
+}
+
 /* Functions that the back end would make of branches, selections and shifts. */
 static void short_functions_are_short(void **state)
 {
@@ -748,6 +780,8 @@ int main(void)
         cmocka_unit_test(remainders_are_left_to_the_hardware),
         cmocka_unit_test(sums_with_products_end_with_these),
         cmocka_unit_test(unrolled_loops_have_one_counter),
+        cmocka_unit_test(images_are_read_by_textures),
+        cmocka_unit_test(a_kernel_may_be_called_like_a_twin),
         cmocka_unit_test(short_functions_are_short),
         cmocka_unit_test(shuffles_stay_in_registers),
         cmocka_unit_test(approximations_are_instructions),

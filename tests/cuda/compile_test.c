@@ -374,6 +374,62 @@ static void images_and_samplers_are_passed(void **state)
     driver->program_free(program);
 }
 
+/* A row of eight pixels of this format, behind `shift` bytes of a buffer, is read; the kernel's first argument. Returns
+ * how many texels were. On a GPU it returns `expected`. */
+static unsigned texels_read(cl_channel_order order, size_t shift, unsigned expected)
+{
+    struct tsl_program_input input = input_of(image_source, "-cl-std=CL1.2");
+    struct tsl_image_desc desc = image_desc(8 * 4);
+    const struct tsl_sampler_desc nearest = {CL_FALSE, CL_ADDRESS_NONE, CL_FILTER_NEAREST};
+    struct tsl_bound_arg args[3] = {{0}, {0}, {.kind = TSL_ARG_SAMPLER, .size = sizeof(nearest), .value = &nearest}};
+    struct tsl_bound_args bound = bind(3, args);
+    const struct tsl_window window = {2, {0, 0, 0}, {8, 1, 1}, {8, 1, 1}, {0, 0, 0}, {0, 0, 0}, true};
+    struct tsl_mem *buffer = new_mem(1024), *part = NULL, *from, *to;
+    struct tsl_dprogram *program;
+    struct tsl_dkernel *kernel;
+    uint32_t in[8], out[8];
+    unsigned n;
+    char *log;
+
+    desc.width = 8, desc.height = 1, desc.slice_pitch = desc.row_pitch;
+    assert_int_equal(driver->build(member, &input, &program, &log), CL_SUCCESS);
+    free(log);
+    kernel = new_kernel(program, "image_add");
+    assert_int_equal(driver->image_alloc(member, &desc, CL_MEM_WRITE_ONLY, NULL, &to), CL_SUCCESS);
+    desc.format.image_channel_order = order;
+    assert_int_equal(driver->mem_sub(buffer, shift, 512, &part), CL_SUCCESS);
+    assert_int_equal(driver->image_of(part, &desc, &from), CL_SUCCESS);
+    for (unsigned i = 0; i < 8; i++)
+        in[i] = 100 * i;
+    put(part, in, sizeof(in));
+    args[0] = mem_arg(from), args[1] = mem_arg(to);
+    n = standin.calls ? standin.texels() : 0;
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
+    get(to, out, sizeof(out));
+    for (unsigned i = 0; i < 8 && order == CL_R; i++)
+        assert_int_equal(out[i], 100 * i + (standin.calls ? 0x10 : 0x25));
+    n = standin.calls ? standin.texels() - n : expected;
+    driver->mem_free(to);
+    driver->mem_free(from);
+    driver->mem_free(part);
+    driver->mem_free(buffer);
+    driver->kernel_free(kernel);
+    driver->program_free(program);
+    return n;
+}
+
+/* Also where the memory of a texture has to begin before the image. An order that textures don't know is read by
+ * loads. */
+static void images_are_read_by_textures_where_they_can(void **state)
+{
+    (void)state;
+    if (!compiles())
+        return;
+    assert_int_equal(texels_read(CL_R, 0, 8), 8);
+    assert_int_equal(texels_read(CL_R, 256, 8), 8);
+    assert_int_equal(texels_read(CL_A, 0, 0), 0);
+}
+
 static void errors_are_told_as_the_compiler_says(void **state)
 {
     struct tsl_program_input input = input_of("kernel void k(void) { undefined_thing = 1; }", "");
@@ -453,6 +509,7 @@ int main(void)
         cmocka_unit_test(local_memory_and_barriers_work),
         cmocka_unit_test(ids_come_out_right),
         cmocka_unit_test(images_and_samplers_are_passed),
+        cmocka_unit_test(images_are_read_by_textures_where_they_can),
         cmocka_unit_test(errors_are_told_as_the_compiler_says),
         cmocka_unit_test(parts_are_compiled_and_linked),
     };

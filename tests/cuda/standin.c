@@ -33,7 +33,21 @@
 
 /* ---- What there is; everything is guarded by `lock` -------------------------------------------------------------- */
 
-enum thing_kind { MEMORY, PINNED, REGISTERED, STREAM, EVENT, MODULE, POOL, GRAPH, CHAIN, PAGES, RESERVED, MAPPED };
+enum thing_kind {
+    MEMORY,
+    PINNED,
+    REGISTERED,
+    STREAM,
+    EVENT,
+    MODULE,
+    POOL,
+    GRAPH,
+    CHAIN,
+    PAGES,
+    RESERVED,
+    MAPPED,
+    TEXTURE
+};
 
 /* Anything with a handle. Never freed, so that a dead handle is known as such. */
 struct thing {
@@ -42,6 +56,13 @@ struct thing {
     int device;
     LIST_ENTRY(thing) link;
 };
+
+struct texture {
+    struct thing thing;
+    const char *begin;
+};
+
+static unsigned n_texels; /* read by textures */
 
 struct range { /* MEMORY, PINNED; REGISTERED, whose memory is the caller's; RESERVED; MAPPED, which is in such */
     struct thing thing;
@@ -383,6 +404,22 @@ static void image_add(const struct item *i)
         *(const uint32_t *)(from->data + row * from->row_pitch + at) + (uint32_t)i->op->args[2];
 }
 
+/* The same by the texture object of the description. */
+static void image_add_textures(const struct item *i)
+{
+    const struct tsl_kc_image *from = (const struct tsl_kc_image *)i->op->args[0];
+    const struct tsl_kc_image *to = (const struct tsl_kc_image *)i->op->args[1];
+    uint64_t at = i->id[0] * from->element_size, row = i->id[1];
+    struct texture *texture = (struct texture *)from->texture;
+
+    if (!check(&texture->thing, TEXTURE, __func__))
+        return;
+    n_texels++;
+    *(uint32_t *)(to->data + row * to->row_pitch + at) =
+        ((const uint32_t *)texture->begin)[from->first_texel + row * from->row_texels + i->id[0]] +
+        (uint32_t)i->op->args[2];
+}
+
 static void nothing(const struct item *i)
 {
     (void)i;
@@ -405,6 +442,7 @@ static const struct kernel {
     {"add_value", 2, {8, 4}, 1, add_value},
     {"reverse", 3, {8, 4, 4}, 1, reverse},
     {"image_add", 3, {8, 8, 8}, 3, image_add},
+    {"image_add$textures", 3, {8, 8, 8}, 3, image_add_textures},
     {"nothing", 0, {0}, 0, nothing},
     {"wild", 1, {8}, 0, wild},
 };
@@ -602,6 +640,7 @@ EXPORT standin_calls_fn standin_calls;
 EXPORT standin_fail_fn standin_fail;
 EXPORT standin_stop_fn standin_stop;
 EXPORT standin_alive_fn standin_alive;
+EXPORT standin_texels_fn standin_texels;
 EXPORT standin_pageable_fn standin_pageable;
 EXPORT standin_wild_fn standin_wild;
 EXPORT standin_pin_policy_fn standin_pin_policy;
@@ -640,6 +679,16 @@ void standin_stop(bool stop)
     stopped = stop;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
+}
+
+unsigned standin_texels(void)
+{
+    unsigned n;
+
+    pthread_mutex_lock(&lock);
+    n = n_texels;
+    pthread_mutex_unlock(&lock);
+    return n;
 }
 
 unsigned standin_alive(void)
@@ -778,6 +827,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 49152},
         {CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
         {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+        {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 1 << 20},
         {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000000},
         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
         {CU_DEVICE_ATTRIBUTE_ECC_ENABLED, 1},
@@ -1693,6 +1743,41 @@ CUresult cuMemsetD2D32Async(CUdeviceptr dst, size_t pitch, unsigned int value, s
 {
     ENTER_CONTEXT
     LEAVE(push_set(dst, pitch, value, 4, width, height, stream, __func__));
+}
+
+/* ---- CUDA: textures ---------------------------------------------------------------------------------------------- */
+
+EXPORT CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *memory, const CUDA_TEXTURE_DESC *how,
+                                  const CUDA_RESOURCE_VIEW_DESC *view);
+CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *memory, const CUDA_TEXTURE_DESC *how,
+                           const CUDA_RESOURCE_VIEW_DESC *view)
+{
+    struct texture *made;
+
+    ENTER_CONTEXT
+    if (memory->resType != CU_RESOURCE_TYPE_LINEAR || memory->res.linear.devPtr % 512 ||
+        how->filterMode != CU_TR_FILTER_MODE_POINT || view)
+        LEAVE(CUDA_ERROR_INVALID_VALUE);
+    check_memory(context->device, (char *)memory->res.linear.devPtr, memory->res.linear.sizeInBytes, __func__);
+    made = calloc(1, sizeof(*made));
+    if (!made)
+        LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
+    init_thing(&made->thing, TEXTURE, context->device);
+    made->begin = (char *)memory->res.linear.devPtr;
+    *object = (CUtexObject)(uintptr_t)made;
+    LEAVE(CUDA_SUCCESS);
+}
+
+EXPORT CUresult cuTexObjectDestroy(CUtexObject object);
+CUresult cuTexObjectDestroy(CUtexObject object)
+{
+    struct texture *texture = (struct texture *)(uintptr_t)object;
+
+    ENTER_CONTEXT
+    if (!check(&texture->thing, TEXTURE, __func__))
+        LEAVE(400);
+    end_thing(&texture->thing);
+    LEAVE(CUDA_SUCCESS);
 }
 
 /* ---- CUDA: programs ---------------------------------------------------------------------------------------------- */

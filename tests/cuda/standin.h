@@ -18,6 +18,8 @@ typedef void standin_fail_fn(const char *name, unsigned n, unsigned result);
 typedef void standin_stop_fn(bool stop);
 /* Things that are alive: allocations, pinned blocks, streams, events, modules. */
 typedef unsigned standin_alive_fn(void);
+/* How many texels kernels read so far. */
+typedef unsigned standin_texels_fn(void);
 /* With which error the context ends when a kernel runs wild, from now on (700). */
 typedef void standin_wild_fn(unsigned error);
 /* While true asynchronous copies may name memory that isn't pinned; else that breaks a rule, of the bridge's own. */

@@ -15,6 +15,7 @@ static struct {
     standin_fail_fn *refuse;
     standin_stop_fn *stop;
     standin_alive_fn *alive;
+    standin_texels_fn *texels;
     standin_pageable_fn *pageable;
     standin_wild_fn *wild;
     standin_pin_policy_fn *pin_policy;
@@ -37,6 +38,7 @@ static inline void find_standin(void)
     *(void **)&standin.refuse = dlsym(library, "standin_fail");
     *(void **)&standin.stop = dlsym(library, "standin_stop");
     *(void **)&standin.alive = dlsym(library, "standin_alive");
+    *(void **)&standin.texels = dlsym(library, "standin_texels");
     *(void **)&standin.pageable = dlsym(library, "standin_pageable");
     *(void **)&standin.wild = dlsym(library, "standin_wild");
     *(void **)&standin.pin_policy = dlsym(library, "standin_pin_policy");

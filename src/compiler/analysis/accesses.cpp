@@ -339,7 +339,8 @@ void Accesses::visit_call(llvm::CallInst &at)
     else if (callee && callee->getName() == "__tsl_called_image_store")
         visit_image(at, true);
     else if (callee &&
-             (callee->getName() == "__tsl_called_image_load" || callee->getName() == "__tsl_called_image_sample"))
+             (callee->getName() == "__tsl_called_image_load" || callee->getName() == "__tsl_called_image_load_again" ||
+              callee->getName() == "__tsl_called_image_sample"))
         visit_image(at, false);
     else if (!at.getIntrinsicID() || !at.onlyAccessesInaccessibleMemory())
         if (at.getIntrinsicID() != llvm::Intrinsic::prefetch)

@@ -125,7 +125,8 @@ static LLVMModuleRef compile(LLVMContextRef context, const char *path)
     if (strrchr(folder, '/'))
         *strrchr(folder, '/') = 0;
     if (input.source &&
-        asprintf(&text, "-cl-std=CL3.0 -I \"%s\" -I \"%s/..\" -I \"%s/../..\"", folder, folder, folder) > 0 &&
+        asprintf(&text, "-cl-std=CL3.0 -I \"%s\" -I \"%s/..\" -I \"%s/../..\" -I \"%s/../../..\"", folder, folder,
+                 folder, folder) > 0 &&
         kc_options_read(text, false, &options, &why)) {
         input.n_args = options.n_args;
         input.args = options.args;

@@ -18,6 +18,9 @@
 #define KC_FLUSHES_FUNCTION "__tsl_flushes"
 #define KC_RELAXED_FUNCTION "__tsl_relaxed"
 
+/* int (void), which functions that read images ask (compiler/middle/texels.h): by texture units? */
+#define KC_TEXELS_FUNCTION "__tsl_reads_texels"
+
 /* `tesela-kc --make-builtins OUT LIBCLC SOURCE…`; LIBCLC "-": the sources alone. A
  * source may be bitcode: NVIDIA's libdevice. Returns the exit status. */
 int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, char *const *sources);

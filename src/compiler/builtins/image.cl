@@ -7,6 +7,8 @@
  * whose names begin with __tsl_called_. Those of which the compiler knows the names, …image_load, …image_store and
  * …image_sample, have short code for the usual formats, and call others for the rest; they are inlined in the end
  * (compiler/middle/images.h). A pixel is four words, whose meaning depends on the format.
+ *
+ * A GPU's texture units know nearly all formats, so there kernels exist twice, and one of both reads by them (texels.h).
  */
 #include "common.h"
 #include "compile_client/kernel_image.h"
@@ -17,6 +19,8 @@
 #pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable
 
 typedef const __global struct tsl_kc_image *Image;
+
+#include "texels.h"
 
 #ifndef CLK_UNORM_INT_101010_2 /* before Clang 17 */
 #define CLK_UNORM_INT_101010_2 0x10E0
@@ -270,8 +274,8 @@ static void store_memory(Image image, __global void *p, int4 m)
 /* What is 0 in the code needs no test. */
 static bool is_inside(Image image, int x, int y, int z)
 {
-    return (uint)x < image->width && (y == 0 || (uint)y < image->height) &&
-           (z == 0 || (uint)z < image->depth * image->array_size);
+    return ((uint)x < image->width) & ((y == 0) | ((uint)y < image->height)) &
+           ((z == 0) | ((uint)z < image->depth * image->array_size));
 }
 
 static ulong address(Image image, int x, int y, int z)
@@ -279,11 +283,12 @@ static ulong address(Image image, int x, int y, int z)
     return image->data + z * image->slice_pitch + y * image->row_pitch + x * (ulong)image->element_size;
 }
 
-CALLED __attribute__((pure)) int4 __tsl_called_other_load(Image image, int x, int y, int z)
+/* inside: the caller knows that it is; of functions below, too. */
+CALLED __attribute__((pure)) int4 __tsl_called_other_load(Image image, int x, int y, int z, bool inside)
 {
     int4 m;
 
-    if (!is_inside(image, x, y, z))
+    if (!inside && !is_inside(image, x, y, z))
         return border(image);
     m = load_memory(image, (const __global void *)address(image, x, y, z));
     return in_order(image->channel_order, m, one_of(image->channel_type));
@@ -379,14 +384,28 @@ static inline void store_usual(uint kind, ulong to, int4 c)
         vstore4(c, 0, words);
 }
 
-/* Outside the image, the border color: no memory outside the image is read. */
-CALLED __attribute__((pure)) int4 __tsl_called_image_load(Image image, int x, int y, int z)
+static inline int4 load_pixel(Image image, int x, int y, int z, bool inside)
 {
     uint kind = image->kind;
 
     if (kind == TSL_KC_IMAGE_OTHER)
-        return __tsl_called_other_load(image, x, y, z);
-    return load_usual(kind, is_inside(image, x, y, z), address(image, x, y, z));
+        return __tsl_called_other_load(image, x, y, z, inside);
+    return load_usual(kind, inside || is_inside(image, x, y, z), address(image, x, y, z));
+}
+
+/* Of an image that the kernel doesn't write. Outside the image, the border color: no memory outside the image is
+ * read. */
+CALLED __attribute__((pure)) int4 __tsl_called_image_load(Image image, int x, int y, int z, bool inside)
+{
+    if (reads_texels())
+        return texel(image, inside || is_inside(image, x, y, z), x, y, z);
+    return load_pixel(image, x, y, z, inside);
+}
+
+/* Of one that it may write. */
+CALLED __attribute__((pure)) int4 __tsl_called_image_load_again(Image image, int x, int y, int z, bool inside)
+{
+    return load_pixel(image, x, y, z, inside);
 }
 
 /* Outside the image nothing is written. */
@@ -412,8 +431,9 @@ static int4 at(Image image, uint sampler, int x, int y, int z, int layer, int di
 {
     x = by_mode(sampler, x, image->width);
     y = dimensions > 1 ? by_mode(sampler, y, image->height) : 0;
-    z = dimensions > 2 ? by_mode(sampler, z, image->depth) : clamp(layer, 0, (int)image->array_size - 1);
-    return __tsl_called_image_load(image, x, y, z);
+    z = dimensions > 2 ? by_mode(sampler, z, image->depth)
+                       : layer == 0 ? 0 : clamp(layer, 0, (int)image->array_size - 1);
+    return __tsl_called_image_load(image, x, y, z, (sampler & TSL_KC_SAMPLER_ADDRESS) != TSL_KC_SAMPLER_CLAMP);
 }
 
 /* ---- By coordinates in floating point (8.2) ----------------------------------------------------------------------- */
@@ -481,12 +501,20 @@ static struct pair pair_of(uint sampler, float s, uint size)
     return pair;
 }
 
+#define BY_TEXELS (~0u) /* in the place of a kind */
+
+/* A pixel of a usual format, or by texels. inside: it is, whatever the coordinates are. */
+static inline int4 pixel(Image image, uint kind, bool inside, int x, int y, int z)
+{
+    inside = inside || is_inside(image, x, y, z);
+    return kind == BY_TEXELS ? texel(image, inside, x, y, z) : load_usual(kind, inside, address(image, x, y, z));
+}
+
 /* A pixel for a filter. kind is known when Tesela is built, or that of a plane. */
 static inline float4 filtered(Image image, uint kind, bool inside, int x, int y, int z)
 {
-    if (kind == TSL_KC_IMAGE_OTHER)
-        return as_float4(__tsl_called_other_load(image, x, y, z));
-    return as_float4(load_usual(kind, inside || is_inside(image, x, y, z), address(image, x, y, z)));
+    return as_float4(kind == TSL_KC_IMAGE_OTHER ? __tsl_called_other_load(image, x, y, z, inside)
+                                                : pixel(image, kind, inside, x, y, z));
 }
 
 /* Do indices stay inside whatever the coordinates are? */
@@ -544,15 +572,22 @@ CALLED __attribute__((pure)) int4 __tsl_called_other_sample(Image image, uint sa
     x = nearest(sampler, s.x, image->width);
     y = dimensions > 1 ? nearest(sampler, s.y, image->height) : 0;
     z = dimensions > 2 ? nearest(sampler, s.z, image->depth) : z;
-    return __tsl_called_other_load(image, x, y, z);
+    return __tsl_called_other_load(image, x, y, z, stays_inside(sampler));
 }
 
-static inline int4 nearest_usual(Image image, uint kind, uint sampler, float3 s, int layer, int dimensions)
+static inline int4 nearest_at(Image image, uint kind, uint sampler, float3 s, int layer, int dimensions)
 {
     int x = nearest(sampler, s.x, image->width), y = dimensions > 1 ? nearest(sampler, s.y, image->height) : 0;
     int z = dimensions > 2 ? nearest(sampler, s.z, image->depth) : layer;
 
-    return load_usual(kind, stays_inside(sampler) || is_inside(image, x, y, z), address(image, x, y, z));
+    return pixel(image, kind, stays_inside(sampler), x, y, z);
+}
+
+static inline int4 sample_texels(Image image, uint sampler, float3 s, int layer, int dimensions)
+{
+    if (sampler & TSL_KC_SAMPLER_LINEAR)
+        return as_int4(linear_at(image, BY_TEXELS, sampler, s, layer, dimensions));
+    return nearest_at(image, BY_TEXELS, sampler, s, layer, dimensions);
 }
 
 /* layer: of an array, not yet rounded; else 0. */
@@ -561,13 +596,14 @@ CALLED __attribute__((pure)) int4 __tsl_called_image_sample(Image image, uint sa
 {
     bool mixes = sampler & TSL_KC_SAMPLER_LINEAR;
     uint kind = image->kind;
-    int z;
+    int z = layer_of(image, layer);
 
+    if (reads_texels())
+        return sample_texels(image, sampler, s, z, dimensions);
     if (kind == TSL_KC_IMAGE_OTHER || (mixes && dimensions > 2))
         return __tsl_called_other_sample(image, sampler, s, layer, dimensions);
-    z = layer_of(image, layer);
     if (!mixes || kind >= TSL_KC_IMAGE_RGBA_INT32)
-        return nearest_usual(image, kind, sampler, s, z, dimensions);
+        return nearest_at(image, kind, sampler, s, z, dimensions);
     if (kind == TSL_KC_IMAGE_RGBA_FLOAT)
         return as_int4(linear_at(image, TSL_KC_IMAGE_RGBA_FLOAT, sampler, s, z, dimensions));
     if (kind == TSL_KC_IMAGE_RGBA_UNORM8)
@@ -597,24 +633,29 @@ CALLED __attribute__((pure)) int4 __tsl_called_image_sample(Image image, uint sa
 
 #define WHOLE(v) v
 #define FIRST(v) v.x
+/* Integers are never mixed. */
+#define FILTER_float(sampler) sampler_bits(sampler)
+#define FILTER_int(sampler)   (sampler_bits(sampler) & ~TSL_KC_SAMPLER_LINEAR)
 #define SPREAD(v) ((float4)(v, 0, 0, 0))
 
 #define LOOK(A, T) Image OVERLOADABLE look(A T image) __asm__("__tsl_image_look");
 
-/* R NAME(image, …): PART of the pixel's words, converted with AS */
-#define READ_SAMPLED(T, C, KIND, R, NAME, AS, PART)                                                   \
+/* R NAME(image, …): PART of the pixel's words, converted with AS. W: float, or int for all integers. */
+#define READ_SAMPLED(T, C, KIND, R, NAME, AS, PART, W)                                                \
     R OVERLOADABLE NAME(read_only T image, sampler_t sampler, int##C c)                               \
     {                                                                                                 \
         return PART(AS(AT_##KIND(look(image), sampler_bits(sampler), c)));                            \
     }                                                                                                 \
     R OVERLOADABLE NAME(read_only T image, sampler_t sampler, float##C c)                             \
     {                                                                                                 \
-        return PART(AS(SAMPLE_##KIND(look(image), sampler_bits(sampler), c)));                        \
+        return PART(AS(SAMPLE_##KIND(look(image), FILTER_##W(sampler), c)));                          \
     }
+#define LOAD_read_only  __tsl_called_image_load
+#define LOAD_read_write __tsl_called_image_load_again
 #define READ(A, T, C, KIND, R, NAME, AS, PART)                                                        \
     R OVERLOADABLE NAME(A T image, int##C c)                                                          \
     {                                                                                                 \
-        return PART(AS(__tsl_called_image_load(look(image), POINT_##KIND(c))));                       \
+        return PART(AS(LOAD_##A(look(image), POINT_##KIND(c), false)));                               \
     }
 #define WRITE(A, T, C, KIND, R, NAME, WIDE)                                                           \
     void OVERLOADABLE NAME(A T image, int##C c, R color)                                              \
@@ -628,9 +669,9 @@ CALLED __attribute__((pure)) int4 __tsl_called_image_sample(Image image, uint sa
     }
 
 #define READ_ALL_SAMPLED(T, C, KIND)                                  \
-    READ_SAMPLED(T, C, KIND, float4, read_imagef, as_float4, WHOLE)   \
-    READ_SAMPLED(T, C, KIND, int4, read_imagei, as_int4, WHOLE)       \
-    READ_SAMPLED(T, C, KIND, uint4, read_imageui, as_uint4, WHOLE)
+    READ_SAMPLED(T, C, KIND, float4, read_imagef, as_float4, WHOLE, float) \
+    READ_SAMPLED(T, C, KIND, int4, read_imagei, as_int4, WHOLE, int)       \
+    READ_SAMPLED(T, C, KIND, uint4, read_imageui, as_uint4, WHOLE, int)
 #define READ_ALL(A, T, C, KIND)                                       \
     READ(A, T, C, KIND, float4, read_imagef, as_float4, WHOLE)        \
     READ(A, T, C, KIND, int4, read_imagei, as_int4, WHOLE)            \
@@ -675,7 +716,7 @@ CALLED __attribute__((pure)) int4 __tsl_called_image_sample(Image image, uint sa
     WRITE_ALL(read_write, T, C, KIND)
 #define DEPTH_TYPE(T, C, KIND)                                                      \
     EACH_ACCESS(T, KIND)                                                            \
-    READ_SAMPLED(T, C, KIND, float, read_imagef, as_float4, FIRST)                  \
+    READ_SAMPLED(T, C, KIND, float, read_imagef, as_float4, FIRST, float)           \
     READ(read_only, T, C, KIND, float, read_imagef, as_float4, FIRST)               \
     READ(read_write, T, C, KIND, float, read_imagef, as_float4, FIRST)              \
     WRITE(write_only, T, C, KIND, float, write_imagef, SPREAD)                      \

@@ -1,12 +1,17 @@
 #include "compiler/middle/images.h"
 
 #include "compile_client/kernel_image.h"
+#include "compiler/middle/texels.h"
 
 #include <stdlib.h>
 
-enum { LOAD, STORE, SAMPLE };
-static const char *const names[] = {
-    [LOAD] = "__tsl_called_image_load", [STORE] = "__tsl_called_image_store", [SAMPLE] = "__tsl_called_image_sample"};
+static const struct called {
+    const char *name;
+    bool samples; /* by a sampler and floating-point coordinates */
+} all[] = {{"__tsl_called_image_load", false},
+           {"__tsl_called_image_load_again", false},
+           {"__tsl_called_image_store", false},
+           {"__tsl_called_image_sample", true}};
 
 /* Kernels are far longer then: what is constant in a call is worth most of that. */
 static const char passes[] = "always-inline,globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
@@ -14,6 +19,9 @@ static const char passes[] = "always-inline,globaldce,function(sroa,early-cse<me
 
 /* Of a sampler that isn't constant nothing folds, and kernels with many reads become too long. */
 #define MOST_SAMPLES 16
+
+/* A read by a texture unit is that much shorter. */
+#define TEXEL_WORTH 8
 
 static void inline_call(LLVMValueRef call)
 {
@@ -61,6 +69,8 @@ static void inline_some(LLVMValueRef function, unsigned most, bool samples)
 {
     unsigned n = 0;
 
+    if (samples && most > MOST_SAMPLES)
+        most = MOST_SAMPLES;
     for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef call = LLVMGetUser(use);
 
@@ -72,19 +82,26 @@ static void inline_some(LLVMValueRef function, unsigned most, bool samples)
     }
 }
 
+static bool inline_called(LLVMModuleRef module, const struct called *called, unsigned most)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(module, called->name);
+    LLVMValueRef twin = kc_texel_twin(module, called->name);
+
+    if (!function || LLVMIsDeclaration(function))
+        return false;
+    if (twin)
+        inline_some(twin, most * TEXEL_WORTH, called->samples);
+    inline_some(function, most, called->samples);
+    return true;
+}
+
 bool kc_inline_images(LLVMModuleRef module, LLVMTargetMachineRef machine, unsigned most, FILE *log)
 {
     bool any = false, done;
     char *why = NULL;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        LLVMValueRef function = LLVMGetNamedFunction(module, names[i]);
-
-        if (!function || LLVMIsDeclaration(function))
-            continue;
-        any = true;
-        inline_some(function, i == SAMPLE && most > MOST_SAMPLES ? MOST_SAMPLES : most, i == SAMPLE);
-    }
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        any |= inline_called(module, &all[i], most);
     if (!any)
         return true;
     done = kc_run_passes(module, machine, passes, &why);

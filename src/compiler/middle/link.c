@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* These stay undefined: the pass that makes work-group functions, or a library for another target, provides them. */
+/* These stay undefined: the pass that makes work-group functions or twins for texture units, or a library for another
+ * target, provides them. */
 static const char *const primitives[] = {"_Z12get_local_idj",
                                          "_Z13get_global_idj",
                                          "_Z12get_group_idj",
@@ -27,7 +28,8 @@ static const char *const primitives[] = {"_Z12get_local_idj",
                                          "_Z12get_work_dimv",
                                          KC_LAUNCH_FUNCTION,
                                          KC_THREAD_FUNCTION,
-                                         KC_PLACES_FUNCTION};
+                                         KC_PLACES_FUNCTION,
+                                         KC_TEXELS_FUNCTION};
 
 #define N_PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
 #define BARRIER      "_Z7barrierj"

@@ -1,9 +1,11 @@
 #include "compiler/ptx/ptx.h"
 
+#include "compile_client/ptx.h"
 #include "compiler/builtins/builtins.h"
 #include "compiler/middle/images.h"
 #include "compiler/middle/link.h"
 #include "compiler/middle/relaxed_math.h"
+#include "compiler/middle/texels.h"
 #include "compiler/ptx/byte_order.h"
 #include "compiler/ptx/carried_products.h"
 #include "compiler/ptx/elements.h"
@@ -183,17 +185,16 @@ static void annotate(const struct shell *shell, const char *name, uint64_t value
                                 LLVMMetadataAsValue(shell->context, LLVMMDNodeInContext2(shell->context, fields, 3)));
 }
 
-static void wrap(struct shell *shell, const struct tsl_kernel_facts *facts)
+static void wrap(struct shell *shell, LLVMValueRef kernel, const char *name, const struct tsl_kernel_facts *facts)
 {
     static const char *const all[] = {"reqntidx", "reqntidy", "reqntidz"};
     static const char *const most[] = {"maxntidx", "maxntidy", "maxntidz"}; /* last groups may be smaller */
-    const char *const *required;
+    const char *const *required = kc_is_uniform(kernel) ? all : most;
 
     shell->facts = facts;
-    shell->inside = LLVMGetNamedFunction(shell->module, facts->name);
-    required = kc_is_uniform(shell->inside) ? all : most;
-    LLVMSetValueName2(shell->inside, "", 0);
-    shell->outside = LLVMAddFunction(shell->module, facts->name, outside_type(shell));
+    shell->inside = kernel;
+    LLVMSetValueName2(kernel, "", 0);
+    shell->outside = LLVMAddFunction(shell->module, name, outside_type(shell));
     LLVMSetFunctionCallConv(shell->outside, PTX_KERNEL);
     set_attributes(shell);
     build_outside(shell);
@@ -202,6 +203,18 @@ static void wrap(struct shell *shell, const struct tsl_kernel_facts *facts)
         annotate(shell, required[d], facts->reqd_size[d]);
     LLVMRemoveStringAttributeAtIndex(shell->inside, LLVMAttributeFunctionIndex, KC_KERNEL_ATTRIBUTE,
                                      sizeof(KC_KERNEL_ATTRIBUTE) - 1);
+}
+
+/* A kernel, and its twin if it has one. */
+static void wrap_both(struct shell *shell, const struct tsl_kernel_facts *facts)
+{
+    LLVMValueRef twin = kc_texel_twin(shell->module, facts->name);
+    char *name = NULL;
+
+    wrap(shell, LLVMGetNamedFunction(shell->module, facts->name), facts->name, facts);
+    if (twin && asprintf(&name, "%s" TSL_PTX_TEXTURES, facts->name) >= 0)
+        wrap(shell, twin, name, facts);
+    free(name);
 }
 
 /* Replaces calls of the function that stands for the last parameter. */
@@ -238,7 +251,7 @@ static void make_kernels(LLVMModuleRef module, uint32_t n_kernels, const struct 
     shell.shared = LLVMAddGlobalInAddressSpace(module, bytes, "__tsl_shared", LOCAL_SPACE);
     LLVMSetAlignment(shell.shared, 128);
     for (uint32_t i = 0; i < n_kernels; i++)
-        wrap(&shell, &kernels[i].facts);
+        wrap_both(&shell, &kernels[i].facts);
     hide(module);
 }
 
@@ -527,6 +540,7 @@ static bool emit(const struct kc_cpu_request *request, struct kc_bytes *text, FI
 bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
             struct kc_bytes *text, FILE *log)
 {
+    kc_add_texel_twins(request->module, request->optimise);
     if (request->optimise && !kc_inline_images(request->module, request->target->machine, MOST_IMAGE_CALLS, log))
         return false;
     make_kernels(request->module, n_kernels, kernels);
