@@ -350,18 +350,45 @@ static const struct function images[] = {
     {"write_imagef", "(write_imagef(to, (int2)((g + i) & 511, (g >> 9) & 511), a), (float4)1)"},
 };
 
+static const char *const formats[SWEEP_FORMATS] = {
+    [SWEEP_RGBA_FLOAT] = "",        [SWEEP_R_FLOAT] = ", R float",      [SWEEP_RGBA_UNORM8] = ", RGBA bytes",
+    [SWEEP_R_UNORM8] = ", R bytes", [SWEEP_RG_UNORM16] = ", RG shorts",
+};
+
+static struct sweep_row *add_image(struct sweep_rows *rows, const char *name, enum sweep_format format, char *source)
+{
+    struct sweep_row *row = sweep_add(rows, sweep_text("%s%s", name, formats[format]), source);
+
+    row->given = SWEEP_IMAGES;
+    row->format = format;
+    row->check = SWEEP_FLOATS;
+    row->written = 16;
+    return row;
+}
+
+/* Few work-items, each of which reads two rows: nothing but reads that overlap hides how long a read takes. */
+static void add_image_row(struct sweep_rows *rows, enum sweep_format format)
+{
+    add_image(rows, "read_imagef, rows by few", format,
+              sweep_text("kernel void %%s(global const uchar *in, global uchar *out, read_only image2d_t from, "
+                         "write_only image2d_t to) {\n  int g = get_global_id(0); float4 a = 0;\n"
+                         "  const sampler_t s = CLK_FILTER_NEAREST | CLK_ADDRESS_CLAMP_TO_EDGE;\n"
+                         "  for (int i = 0; i < get_image_width(from); i++) {\n"
+                         "    float4 d = read_imagef(from, s, (int2)(i, g & 511)) - read_imagef(from, s, (int2)(i + 3, "
+                         "(g & 511) + 2));\n    a += d * d; }\n  ((global float4 *)out)[g] = a; }\n"))
+        ->groups = 16;
+}
+
 static void add_images(struct sweep_rows *rows)
 {
-    for (unsigned i = 0; i < N_OF(images); i++) {
-        struct sweep_row *row =
-            sweep_add(rows, sweep_text("%s", images[i].name),
+    for (enum sweep_format format = 0; format < SWEEP_FORMATS; format++) {
+        for (unsigned i = 0; i < N_OF(images); i++)
+            add_image(rows, images[i].name, format,
                       sweep_text("kernel void %%s(global const uchar *in, global uchar *out, read_only image2d_t from, "
                                  "write_only image2d_t to) {\n  uint g = get_global_id(0); float4 a = 0;\n"
                                  "  for (uint i = 0; i < 16; i++) a += %s;\n  ((global float4 *)out)[g] = a; }\n",
                                  images[i].value));
-        row->given = SWEEP_IMAGES;
-        row->check = SWEEP_FLOATS;
-        row->written = 16;
+        add_image_row(rows, format);
     }
 }
 

@@ -36,39 +36,56 @@ static void fill_input(unsigned char *in, size_t size)
     }
 }
 
+static const struct format {
+    cl_image_format format;
+    unsigned n_channels, size; /* bytes of a channel */
+} formats[SWEEP_FORMATS] = {
+    [SWEEP_RGBA_FLOAT] = {{CL_RGBA, CL_FLOAT}, 4, 4},       [SWEEP_R_FLOAT] = {{CL_R, CL_FLOAT}, 1, 4},
+    [SWEEP_RGBA_UNORM8] = {{CL_RGBA, CL_UNORM_INT8}, 4, 1}, [SWEEP_R_UNORM8] = {{CL_R, CL_UNORM_INT8}, 1, 1},
+    [SWEEP_RG_UNORM16] = {{CL_RG, CL_UNORM_INT16}, 2, 2},
+};
+
+static void put_channel(unsigned char *to, unsigned size, float value)
+{
+    uint16_t two = (uint16_t)(value * 65535);
+    uint8_t one = (uint8_t)(value * 255);
+    memcpy(to, size == 4 ? (void *)&value : size == 2 ? (void *)&two : (void *)&one, size);
+}
+
 /* Slopes without a step, at the border neither: coordinates that are rounded otherwise change little. */
-static void fill_image(struct sweep_platform *p)
+static void fill_image(struct sweep_platform *p, enum sweep_format k)
 {
     const size_t origin[3] = {0, 0, 0}, region[3] = {SIDE, SIDE, 1};
-    float(*pixels)[4] = calloc((size_t)SIDE * SIDE, sizeof(*pixels));
+    const struct format *format = &formats[k];
+    size_t pixel_size = (size_t)format->n_channels * format->size;
+    unsigned char *pixels = malloc(SIDE * SIDE * pixel_size);
     if (!pixels)
         must(CL_OUT_OF_HOST_MEMORY, "an image's pixels");
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++) {
-            float *pixel = pixels[y * SIDE + x];
-            pixel[0] = (float)abs(x - SIDE / 2) / (SIDE / 2);
-            pixel[1] = (float)abs(y - SIDE / 2) / (SIDE / 2);
-            pixel[2] = 1 - pixel[0];
-            pixel[3] = 1;
+            float across = (float)abs(x - SIDE / 2) / (SIDE / 2), down = (float)abs(y - SIDE / 2) / (SIDE / 2);
+            const float pixel[4] = {across, down, 1 - across, 1};
+            for (unsigned c = 0; c < format->n_channels; c++)
+                put_channel(pixels + (size_t)(y * SIDE + x) * pixel_size + c * format->size, format->size, pixel[c]);
         }
-    must(clEnqueueWriteImage(p->queue, p->image_in, CL_TRUE, origin, region, 0, 0, pixels, 0, NULL, NULL),
+    must(clEnqueueWriteImage(p->queue, p->image_in[k], CL_TRUE, origin, region, 0, 0, pixels, 0, NULL, NULL),
          "clEnqueueWriteImage");
     free(pixels);
 }
 
+/* A format that the device lacks has no rows. */
 static void make_images(struct sweep_platform *p)
 {
     cl_bool has = CL_FALSE;
-    cl_int error;
-    const cl_image_format format = {CL_RGBA, CL_FLOAT};
     const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = SIDE, .image_height = SIDE};
     if (clGetDeviceInfo(p->device, CL_DEVICE_IMAGE_SUPPORT, sizeof(has), &has, NULL) || !has)
         return;
-    p->image_in = clCreateImage(p->context, CL_MEM_READ_ONLY, &format, &desc, NULL, &error);
-    must(error, "clCreateImage");
-    p->image_out = clCreateImage(p->context, CL_MEM_WRITE_ONLY, &format, &desc, NULL, &error);
-    must(error, "clCreateImage");
-    fill_image(p);
+    for (unsigned k = 0; k < SWEEP_FORMATS; k++) {
+        p->image_in[k] = clCreateImage(p->context, CL_MEM_READ_ONLY, &formats[k].format, &desc, NULL, NULL);
+        p->image_out[k] = clCreateImage(p->context, CL_MEM_WRITE_ONLY, &formats[k].format, &desc, NULL, NULL);
+        if (p->image_in[k])
+            fill_image(p, k);
+    }
 }
 
 void sweep_open(struct sweep_platform *p, const char *name, size_t items)
@@ -97,10 +114,14 @@ void sweep_open(struct sweep_platform *p, const char *name, size_t items)
 
 void sweep_close(struct sweep_platform *p)
 {
-    cl_mem mems[] = {p->in, p->out, p->image_in, p->image_out};
-    for (unsigned i = 0; i < sizeof(mems) / sizeof(*mems); i++)
-        if (mems[i])
-            clReleaseMemObject(mems[i]);
+    clReleaseMemObject(p->in);
+    clReleaseMemObject(p->out);
+    for (unsigned k = 0; k < SWEEP_FORMATS; k++) {
+        if (p->image_in[k])
+            clReleaseMemObject(p->image_in[k]);
+        if (p->image_out[k])
+            clReleaseMemObject(p->image_out[k]);
+    }
     clReleaseCommandQueue(p->queue);
     clReleaseContext(p->context);
     free(p->input);
@@ -194,10 +215,10 @@ static cl_int set_arguments(struct sweep_platform *p, const struct sweep_row *ro
     error = error ? error : clSetKernelArg(kernel, 1, sizeof(p->out), &p->out);
     if (row->given == SWEEP_BUFFERS)
         return error;
-    if (!p->image_in)
+    if (!p->image_in[row->format] || !p->image_out[row->format])
         return CL_INVALID_OPERATION;
-    error = error ? error : clSetKernelArg(kernel, 2, sizeof(p->image_in), &p->image_in);
-    return error ? error : clSetKernelArg(kernel, 3, sizeof(p->image_out), &p->image_out);
+    error = error ? error : clSetKernelArg(kernel, 2, sizeof(cl_mem), &p->image_in[row->format]);
+    return error ? error : clSetKernelArg(kernel, 3, sizeof(cl_mem), &p->image_out[row->format]);
 }
 
 static void clear_result(struct sweep_platform *p, size_t size)

@@ -12,10 +12,11 @@ struct sweep_platform {
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
-    cl_mem in, out, image_in, image_out; /* images: NULL where the device has none */
-    unsigned char *input, *result;       /* on the host */
-    cl_program programs[SWEEP_BATCH];    /* of the batch: one for all kernels, or one for each */
-    cl_kernel kernels[SWEEP_BATCH];      /* NULL: it couldn't be built */
+    cl_mem in, out;
+    cl_mem image_in[SWEEP_FORMATS], image_out[SWEEP_FORMATS]; /* NULL where the device has none */
+    unsigned char *input, *result;                            /* on the host */
+    cl_program programs[SWEEP_BATCH];                         /* of the batch: one for all kernels, or one for each */
+    cl_kernel kernels[SWEEP_BATCH];                           /* NULL: it couldn't be built */
     unsigned n_programs, n_kernels;
 };
 

@@ -19,7 +19,17 @@ enum sweep_check {
 /* What the kernel is given, behind `global const uchar *in, global uchar *out`. */
 enum sweep_given {
     SWEEP_BUFFERS, /* nothing else */
-    SWEEP_IMAGES   /* `read_only image2d_t, write_only image2d_t`, of four floats */
+    SWEEP_IMAGES   /* `read_only image2d_t, write_only image2d_t`, of 512 x 512 pixels */
+};
+
+/* Of these images. */
+enum sweep_format {
+    SWEEP_RGBA_FLOAT,
+    SWEEP_R_FLOAT,
+    SWEEP_RGBA_UNORM8,
+    SWEEP_R_UNORM8,
+    SWEEP_RG_UNORM16,
+    SWEEP_FORMATS
 };
 
 struct sweep_row {
@@ -28,6 +38,7 @@ struct sweep_row {
     size_t local;  /* the group's size */
     size_t groups; /* 0: as many as the items ask for */
     enum sweep_given given;
+    enum sweep_format format;
     enum sweep_check check;
     /* What the kernel should have written; NULL: the platforms' results are compared with each other. out is zero. */
     void (*answer)(const struct sweep_row *row, const unsigned char *in, unsigned char *out, size_t items);
