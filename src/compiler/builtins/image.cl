@@ -104,12 +104,12 @@ static int4 border(Image image)
 #define LOAD_TYPE(T)                                                                                   \
     static T##4 load_##T(const __global T *p, uint n)                                                  \
     {                                                                                                  \
-        return n == 4 ? vload4(0, p) : n == 1 ? (T##4)(p[0], 0, 0, 0) : (T##4)(p[0], p[1], 0, 0); \
+        return n == 4 ? LOAD(T, 4, p) : n == 1 ? (T##4)(p[0], 0, 0, 0) : (T##4)(p[0], p[1], 0, 0); \
     }                                                                                                  \
     static void store_##T(__global T *p, uint n, T##4 m)                                               \
     {                                                                                                  \
         if (n == 4) {                                                                                  \
-            vstore4(m, 0, p);                                                                          \
+            STORE(T, 4, m, p);                                                                         \
             return;                                                                                    \
         }                                                                                              \
         p[0] = m.x;                                                                                    \
@@ -308,34 +308,31 @@ static inline bool is_plane(uint kind)
 /* One channel or two of a plane, as (float)m. */
 static inline float2 load_plane(uint kind, ulong from)
 {
-    const __global uchar *bytes = (const __global uchar *)from;
-    const __global ushort *shorts = (const __global ushort *)from;
-
     if (kind == TSL_KC_IMAGE_R_UNORM8)
-        return (float2)(bytes[0], 0);
+        return (float2)(*(const __global uchar *)from, 0);
     if (kind == TSL_KC_IMAGE_RG_UNORM8)
-        return (float2)(bytes[0], bytes[1]);
+        return convert_float2(LOAD(uchar, 2, from));
     if (kind == TSL_KC_IMAGE_R_UNORM16)
-        return (float2)(shorts[0], 0);
-    return (float2)(shorts[0], shorts[1]);
+        return (float2)(*(const __global ushort *)from, 0);
+    return convert_float2(LOAD(ushort, 2, from));
 }
 
 static inline void store_plane(uint kind, ulong to, float2 c)
 {
-    __global uchar *bytes = (__global uchar *)to;
-    __global ushort *shorts = (__global ushort *)to;
     bool two = kind == TSL_KC_IMAGE_RG_UNORM8 || kind == TSL_KC_IMAGE_RG_UNORM16;
 
     if (kind >= TSL_KC_IMAGE_R_UNORM16) {
         ushort2 m = convert_ushort2_sat_rte(c * 65535.0f);
-        shorts[0] = m.x;
         if (two)
-            shorts[1] = m.y;
+            STORE(ushort, 2, m, to);
+        else
+            *(__global ushort *)to = m.x;
     } else {
         uchar2 m = convert_uchar2_sat_rte(c * 255.0f);
-        bytes[0] = m.x;
         if (two)
-            bytes[1] = m.y;
+            STORE(uchar, 2, m, to);
+        else
+            *(__global uchar *)to = m.x;
     }
 }
 
@@ -354,34 +351,29 @@ static inline int4 plane(uint kind, bool inside, ulong from)
  * image, not all are inside: asked in this order, what is for other formats is skipped by all of them. */
 static inline int4 load_usual(uint kind, bool inside, ulong from)
 {
-    const __global int *words = (const __global int *)from;
-    const __global uchar *bytes = (const __global uchar *)from;
-
     if (kind == TSL_KC_IMAGE_R_FLOAT)
-        return INSIDE_OR(inside, ((int4)(words[0], 0, 0, as_int(1.0f))), as_int(1.0f));
+        return INSIDE_OR(inside, ((int4)(*(const __global int *)from, 0, 0, as_int(1.0f))), as_int(1.0f));
     if (kind == TSL_KC_IMAGE_RGBA_FLOAT || kind == TSL_KC_IMAGE_RGBA_INT32)
-        return INSIDE_OR(inside, vload4(0, words), 0);
+        return INSIDE_OR(inside, LOAD(int, 4, from), 0);
     if (kind == TSL_KC_IMAGE_RGBA_UNORM8)
-        return INSIDE_OR(inside, as_int4(PART_255(convert_float4(vload4(0, bytes)))), 0);
+        return INSIDE_OR(inside, as_int4(PART_255(convert_float4(LOAD(uchar, 4, from)))), 0);
     if (kind == TSL_KC_IMAGE_RGBA_UINT8)
-        return INSIDE_OR(inside, convert_int4(vload4(0, bytes)), 0);
+        return INSIDE_OR(inside, convert_int4(LOAD(uchar, 4, from)), 0);
     return plane(kind, inside, from);
 }
 
 static inline void store_usual(uint kind, ulong to, int4 c)
 {
-    __global int *words = (__global int *)to;
-
     if (kind == TSL_KC_IMAGE_R_FLOAT)
-        words[0] = c.x;
+        *(__global int *)to = c.x;
     else if (is_plane(kind))
         store_plane(kind, to, as_float2(c.xy));
     else if (kind == TSL_KC_IMAGE_RGBA_UNORM8)
-        vstore4(convert_uchar4_sat_rte(as_float4(c) * 255.0f), 0, (__global uchar *)to);
+        STORE(uchar, 4, convert_uchar4_sat_rte(as_float4(c) * 255.0f), to);
     else if (kind == TSL_KC_IMAGE_RGBA_UINT8)
-        vstore4(convert_uchar4_sat(as_uint4(c)), 0, (__global uchar *)to);
+        STORE(uchar, 4, convert_uchar4_sat(as_uint4(c)), to);
     else
-        vstore4(c, 0, words);
+        STORE(int, 4, c, to);
 }
 
 static inline int4 load_pixel(Image image, int x, int y, int z, bool inside)

@@ -11,6 +11,11 @@
 
 #ifdef TEXELS
 
+/* A GPU loads and stores a pixel at once where it lies at a multiple of its size, as all do in its memory. T: of a
+ * channel. */
+#define LOAD(T, N, p)     (*(const __global T##N *)(p))
+#define STORE(T, N, v, p) (*(__global T##N *)(p) = (v))
+
 /* What kernels are asked, and answered one by one (compiler/ptx/textures.h). */
 int __tsl_reads_texels(void);
 
@@ -36,6 +41,9 @@ static inline int4 texel(Image image, bool inside, int x, int y, int z)
 }
 
 #else
+
+#define LOAD(T, N, p)     vload##N(0, (const __global T *)(p))
+#define STORE(T, N, v, p) vstore##N(v, 0, (__global T *)(p))
 
 static inline bool reads_texels(void)
 {
