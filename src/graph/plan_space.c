@@ -181,6 +181,8 @@ tsl_members tsl_plan_write_peers(const struct tsl_command *c, const struct tsl_d
     struct tsl_graph *graph = c->graph;
     if (!is_guess(c) || tsl_spread_is(data->spread) || likely_of_all(graph) >= 0)
         return TSL_MEMBERS_NONE;
+    if (!tsl_cut_is_wanted(graph) && !tsl_placer_gains(graph->placer))
+        return TSL_MEMBERS_NONE;
     tsl_members peers = likely_peers(graph, data);
     if (data->last_member >= 0 && !tsl_members_has(peers, (unsigned)data->last_member))
         return TSL_MEMBERS_NONE;

@@ -28,7 +28,8 @@ unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *dat
  * there are several such members, or if the last kernel was cut and plan_write_parts.h has found no places. A
  * sub-device's queue says what the place is. */
 unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data *data);
-/* The members, near to each other, of which one or all may read what is written; none: it is better in one space. */
+/* The members, near to each other, of which one or all may read what is written; none: it is better in one space, as
+ * where cuts gained nothing in earlier runs of the program. */
 tsl_members tsl_plan_write_peers(const struct tsl_command *c, const struct tsl_data *data);
 /* Is that known of objects that no kernel has used? */
 bool tsl_plan_knows_place(struct tsl_graph *graph);

@@ -47,6 +47,13 @@ struct tsl_asked {
 
 typedef void tsl_choose_fn(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 
+/* What the model wasn't told yet (gains.c). */
+struct tsl_gains {
+    unsigned n;         /* launches */
+    double launches_ns; /* what they take whole, without moves */
+    double net_ns;      /* what cuts gained, less the moves between members */
+};
+
 struct tsl_placer {
     tsl_choose_fn *choose;
     unsigned n;
@@ -89,15 +96,16 @@ struct tsl_placer {
     unsigned n_undivided;                  /* launches for which that was too long */
     struct tsl_samples joints;             /* auto: how many times as long as expected it takes to make copies and to
                                               make them one, as measured */
-    double ledger_ns;                      /* auto: what cuts gained, less the moves between members, of late */
-    double back_ns;                        /* auto: the most that would move to bring together what cuts distributed */
-    unsigned n_cuts;                       /* auto: launches that were cut since the last pause */
-    unsigned paused;                       /* auto: so many launches more run whole */
-    double pause_ns;                       /* auto: ... and so long they took the last time, estimated; 0: never */
-    unsigned most_parts;                   /* auto: launches are cut in so many parts at most; 0: in any number */
-    unsigned n_gained, n_trusted;          /* auto: cuts that gained since then; after so many more parts are tried */
-    double whole_ns;                       /* auto: what the last launch that might be cut takes whole */
-    unsigned n_uncut;                      /* auto: launches that were left whole though they could be cut */
+    struct tsl_gains gains;
+    double ledger_ns;             /* auto: what cuts gained, less the moves between members, of late */
+    double back_ns;               /* auto: the most that would move to bring together what cuts distributed */
+    unsigned n_cuts;              /* auto: launches that were cut since the last pause */
+    unsigned paused;              /* auto: so many launches more run whole */
+    double pause_ns;              /* auto: ... and so long they took the last time, estimated; 0: never */
+    unsigned most_parts;          /* auto: launches are cut in so many parts at most; 0: in any number */
+    unsigned n_gained, n_trusted; /* auto: cuts that gained since then; after so many more parts are tried */
+    double whole_ns;              /* auto: what the last launch that might be cut takes whole */
+    unsigned n_uncut;             /* auto: launches that were left whole though they could be cut */
 };
 
 /* What tells members apart that differ in kind: equal ones take the same time for the same work. Stable from run to
@@ -192,6 +200,11 @@ bool tsl_pays_measures(struct tsl_placer *placer, const struct tsl_ask *ask, con
                        struct tsl_parts *parts);
 
 /* load.c: what waits on each member. */
+
+/* A launch was placed, or cut, that takes so much whole; the ledger has an entry; the model is told of both. */
+void tsl_gains_launched(struct tsl_placer *placer, double whole_ns);
+void tsl_gains_booked(struct tsl_placer *placer, double ns);
+void tsl_gains_tell(struct tsl_placer *placer);
 
 /* How long until all that was placed there has ended. */
 double tsl_load_left_ns(const struct tsl_load *load, uint64_t now_ns);

@@ -340,6 +340,18 @@ double tsl_model_ahead_ns(struct tsl_model *model, uint64_t kernel)
     return ns;
 }
 
+double tsl_model_past_ns(struct tsl_model *model, uint64_t kernel)
+{
+    struct tsl_model_run *any;
+    double ns;
+
+    pthread_mutex_lock(&model->lock);
+    any = tsl_model_find_locked(model, kernel, TSL_MODEL_ANY);
+    ns = any ? (double)any->past_ns : 0;
+    pthread_mutex_unlock(&model->lock);
+    return ns;
+}
+
 /* The nearest size at which the kernel was seen on that kind. */
 static struct tsl_model_run *nearest_locked(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t class)
 {

@@ -68,6 +68,8 @@ void tsl_model_spent(struct tsl_model *model, uint64_t kernel, double ns);
 /* How much longer they will take together in this process, if it does as much as the last one that ran the kernel; 0:
  * nothing is known. */
 double tsl_model_ahead_ns(struct tsl_model *model, uint64_t kernel);
+/* What they took in earlier processes; 0: nothing is known. */
+double tsl_model_past_ns(struct tsl_model *model, uint64_t kernel);
 
 /* The work of the kernel's launches of that size lies so along that dimension, 0 to 2 (base/density.h); evenly: what
  * was known is forgotten. */

@@ -15,6 +15,8 @@
  * distributed, the ledger may lose as much as that takes. What a cut costs grows with its parts: where more than two
  * are in the red, launches are cut in half as many first. When many of these have gained, more are tried again.
  *
+ * The same entries, over the whole program, tell later runs whether its data are to be distributed (gains.c).
+ *
  * *Whole launches are measured.* A small launch doesn't fill a large device, and its parts take as long as it does. So
  * what the whole takes mustn't be told by its parts: after some launches that were cut one runs whole.
  *
@@ -198,6 +200,7 @@ static void take_more(struct tsl_placer *placer)
 /* What was gained is kept up to what may be lost: a program may change. */
 static void book(struct tsl_placer *placer, double ns)
 {
+    tsl_gains_booked(placer, ns);
     placer->ledger_ns = fmin(placer->ledger_ns + ns, OVERDRAWN_NS);
     if (placer->ledger_ns > -fmax(OVERDRAWN_NS, placer->back_ns))
         return;
@@ -232,6 +235,8 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
     for (unsigned i = 0; i < placer->n; i++)
         if (parts->of[i] > 0 && !prepaid)
             peer_ns = fmax(peer_ns, ask->candidates[i].peer_ns);
+    if (parts->known)
+        tsl_gains_launched(placer, parts->whole_run_ns);
     placer->n_cuts++;
     placer->back_ns = fmax(placer->back_ns, parts->whole_peer_ns);
     if (gain_ns > 0)

@@ -113,6 +113,7 @@ void tsl_placer_destroy(struct tsl_placer *placer)
 {
     if (!placer)
         return;
+    tsl_gains_tell(placer);
     if (placer->model)
         tsl_model_keep(placer->model, tsl_clock_ns());
     tsl_model_unref(placer->model);

@@ -89,6 +89,9 @@ void tsl_placer_destroy(struct tsl_placer *placer); /* NULL allowed */
 /* Does the policy look at times (move_ns, ready_ns)? Else these need not be found out. */
 bool tsl_placer_learns(const struct tsl_placer *placer);
 
+/* Did cuts gain something in earlier runs of the program? True where there were none. */
+bool tsl_placer_gains(const struct tsl_placer *placer);
+
 /* How much longer launches of the kernel will take together in this process, judged by an earlier one; 0: not known. */
 double tsl_placer_ahead_ns(const struct tsl_placer *placer, uint64_t kernel);
 /* The same of all launches of this process' program. */

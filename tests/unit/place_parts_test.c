@@ -552,6 +552,54 @@ static void test_moves_by_foresight(void **state)
     end(NULL);
 }
 
+/* What the placer's model knows, as the next process that runs the program finds it. */
+static void begin_again(void)
+{
+    struct tsl_writer kept = {0};
+
+    tsl_gains_tell(placer);
+    tsl_model_encode(placer->model, &kept);
+    end(NULL);
+    begin_alike(2);
+    assert_true(tsl_model_decode(placer->model, kept.data, kept.size));
+    free(kept.data);
+}
+
+static void run_whole(uint64_t kernel, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        struct tsl_ask asked = question(kernel, LARGE);
+        struct tsl_placement placement;
+
+        tsl_placer_choose(placer, &asked, &placement);
+        tsl_placer_done(placer, &placement, &(struct tsl_ended){.kernel = kernel, .size = LARGE, .ran_ns = 1000000});
+    }
+}
+
+/* Data are distributed where nothing is known of earlier runs, and where cuts gained something in these; also beside
+ * launches of another kernel that run whole, unless they take nearly all of the time. */
+static void test_gains_of_earlier_runs(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    assert_true(tsl_placer_gains(placer));
+    learn_both(KERNEL, 1e6, 1e6);
+    run_whole(KERNEL, 8);
+    assert_true(tsl_placer_gains(placer)); /* It is about earlier runs. */
+    begin_again();
+    assert_false(tsl_placer_gains(placer));
+    learn_both(KERNEL + 1, 1e7, 1e7);
+    assert_cut(KERNEL + 1, &parts);
+    begin_again();
+    assert_true(tsl_placer_gains(placer));
+    run_whole(KERNEL, 400);
+    begin_again();
+    assert_false(tsl_placer_gains(placer));
+    end(NULL);
+}
+
 /* Data that are elsewhere before each launch: they move ever more rarely. */
 static void test_moves_in_vain(void **state)
 {
@@ -1271,6 +1319,7 @@ int main(void)
         cmocka_unit_test_teardown(test_after_a_try, end),
         cmocka_unit_test_teardown(test_disturbed_part, end),
         cmocka_unit_test_teardown(test_place, end),
+        cmocka_unit_test(test_gains_of_earlier_runs),
         cmocka_unit_test_teardown(test_measured_whole, end),
         cmocka_unit_test_teardown(test_measured_only_if_small, end),
         cmocka_unit_test_teardown(test_asked_rarely, end),
