@@ -79,6 +79,7 @@ struct tsl_command {
     struct tsl_op **ends; /* then: operations behind the shares whose ends are the command's (owned references); heap */
     uint8_t whole_why;    /* of a launch: enum tsl_whole_why (share.h) */
     uint8_t cut_why;      /* ... and enum tsl_cut_why (footprint/cut.h): what forbade the rung `exact`, if that did */
+    bool whole_counts;    /* ... it was looked at and runs whole: counts once it is placed (cut_count.h) */
     tsl_members spread_over;  /* of a launch that is cut in a domain: over these the memory is spread (cut.h) ... */
     uint64_t spread;          /* ... of these arguments (bits) */
     uint64_t room_spread;     /* ... of a launch that fits no member, or was let in as some were spread: before it is

@@ -424,10 +424,9 @@ static uint64_t most_groups(const struct tsl_window *window)
 static bool ask_for_parts(struct tsl_cut *cut, struct tsl_candidate *candidates, struct tsl_parts *parts)
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
-    if (!tsl_cut_mark(cut, candidates)) {
-        tsl_cut_count(cut->command, TSL_RUNG_WHOLE);
+    cut->command->whole_counts = !tsl_cut_mark(cut, candidates);
+    if (cut->command->whole_counts)
         return false;
-    }
     struct tsl_ask ask = *cut->ask;
     ask.n_groups = most_groups(&cut->window);
     if (tsl_placer_parts(cut->command->graph->placer, &ask, parts))
@@ -467,6 +466,7 @@ bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl
 {
     struct tsl_cut cut;
     struct tsl_parts parts;
+    c->whole_counts = false;
     c->whole_why = TSL_WHOLE_SETTING;
     if (!tsl_placer_cuts(c->graph->placer))
         return false;
@@ -490,8 +490,9 @@ bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl
         begin_by_window(&cut, &parts);
     free(cut.touches);
     free(cut.joints);
-    if (found && !c->lead_due)
-        tsl_cut_count(c, chosen ? cut.rung : TSL_RUNG_WHOLE);
+    c->whole_counts |= found && !chosen && !c->lead_due;
+    if (chosen)
+        tsl_cut_count(c, cut.rung);
     return chosen;
 }
 

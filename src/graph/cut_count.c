@@ -37,6 +37,9 @@ void tsl_cut_count(const struct tsl_command *c, enum tsl_rung rung)
 
 void tsl_cut_count_places(struct tsl_command *c)
 {
+    if (c->whole_counts && !c->n_more)
+        tsl_cut_count(c, TSL_RUNG_WHOLE);
+    c->whole_counts = false;
     for (unsigned i = 0; i <= c->n_more; i++) {
         const struct tsl_placement *placement = &tsl_command_share(c, i)->placement;
         add(&n_shares[placement->member]);

@@ -5,6 +5,7 @@
 /* variant: off TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=off */
 /* variant: weights TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=weights=1,3 */
 /* variant: lopsided TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=weights=1,9 TESELA_LOG=place:info */
+/* variant: eager TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=eager TESELA_SPLIT=always TESELA_LOG=place:info */
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
 #include "base/clock.h"
 #include "base/settings.h"
@@ -634,6 +635,24 @@ static void test_counts(void **state)
     }
 }
 
+/* A launch that waits for its place, as all members have enough to do, is asked for it again and counts once. */
+static void test_counts_once(void **state)
+{
+    static const struct tsl_fake_member member = {.item_ns = 1000, .gates = true, .no_combine = true};
+    enum { N = 12 };
+    char *text;
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){member, member}, 2, 0);
+    for (unsigned i = 0; i < N; i++)
+        launch(SHOUT, &(struct call){.value = 3});
+    assert_int_equal(finish(), CL_SUCCESS);
+    text = told();
+    assert_int_equal(number_before(text, " ran whole"), N);
+    assert_int_equal(number_before(text, " printf"), N);
+    free(text);
+}
+
 /* Who asks for group ids and the like gets no windows, which is no news. */
 static void test_whole_launch(void **state)
 {
@@ -1025,6 +1044,15 @@ static int run_rims(void)
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
+static int run_eager(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_counts_once, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 static int run_off(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1037,6 +1065,8 @@ static int run_off(void)
 /* The settings of a process don't change. */
 int main(void)
 {
+    if (tsl_settings()->policy == TSL_POLICY_EAGER)
+        return run_eager();
     if (tsl_settings()->split == TSL_SPLIT_ALWAYS)
         return run_always();
     if (tsl_settings()->split == TSL_SPLIT_ALWAYS_EXACT)
