@@ -52,6 +52,7 @@ struct cpu_member {
     /* Spinning threads look at these: a line that changes when tasks come or nothing of them is left. */
     _Alignas(CPU_LINE) atomic_uint n_ready; /* tasks of which one more thread may take a piece … */
     atomic_uint n_listed;                   /* … those of them in the list */
+    atomic_uint n_quick;                    /* … and those of these that are quick */
     atomic_uint n_gates;
     atomic_uint n_begun;    /* threads of the team; written under the lock */
     atomic_uint n_sleeping; /* likewise */
@@ -180,6 +181,7 @@ struct cpu_task {
     struct cpu_board *board; /* NULL: in the list, if it is ready */
     struct cpu_task *next;   /* there */
     bool open;               /* in the list: one more thread may join; counted in n_ready and n_listed */
+    bool quick;              /* in the list: so little that it is done between the pieces of another */
     unsigned n_joined;       /* in the list: threads at it that take further pieces. Not exact once none are left */
     unsigned max_joined;     /* as many as the team, if it is worth it; waiting threads that help aren't counted then */
     atomic_int error;

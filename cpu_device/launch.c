@@ -305,6 +305,17 @@ bool cpu_launch_is_short(const struct cpu_task *task)
     return group_ps && task->max_joined == 1 && launch->count[0] * launch->n_rows < SHORT_PS / group_ps;
 }
 
+/* Pieces, each of which takes as long as one of another launch. */
+#define QUICK_PIECES 16u
+
+bool cpu_launch_is_quick(const struct cpu_task *task)
+{
+    const struct cpu_launch *launch = task->launch;
+
+    return !launch->call && task->n_pieces <= QUICK_PIECES &&
+           atomic_load_explicit(&launch->kernel->group_ps, memory_order_relaxed);
+}
+
 /* The thread's own time, without what other threads took of the processor. */
 static uint64_t thread_ns(void)
 {

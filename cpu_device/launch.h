@@ -9,6 +9,7 @@ cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint
 void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch);
 size_t cpu_launch_size(void);                          /* bytes of one with few arguments */
 bool cpu_launch_is_short(const struct cpu_task *task); /* some microseconds of one thread, as far as was measured */
+bool cpu_launch_is_quick(const struct cpu_task *task); /* likewise, see cpu_is_quick */
 
 /* Where a row of the window's groups is in the launch. */
 uint64_t cpu_row_y(const struct cpu_launch *launch, uint64_t row);

@@ -100,6 +100,25 @@ static bool is_short(const struct cpu_task *task)
     }
 }
 
+/* A quarter of a megabyte is moved in less time than a piece of a launch takes. */
+#define QUICK_SIZE ((size_t)256 << 10)
+
+bool cpu_is_quick(const struct cpu_task *task)
+{
+    switch (task->kind) {
+    case CPU_LAUNCH:
+        return cpu_launch_is_quick(task);
+    case CPU_COPY:
+        return volume(task->copy.region) <= QUICK_SIZE;
+    case CPU_FILL:
+        return volume(task->fill.box.region) <= QUICK_SIZE;
+    case CPU_COMBINE:
+        return task->combine.size <= SHORT_SIZE;
+    default:
+        return true;
+    }
+}
+
 static bool opener_is_sure(const struct cpu_task *gate)
 {
     return gate->opener && gate->opener->driver->fence_is_sure && gate->opener->driver->fence_is_sure(gate->opener);
@@ -146,12 +165,22 @@ static cl_int check_waits(struct tsl_member *member, const struct tsl_waits *wai
     return CL_SUCCESS;
 }
 
+/* With nothing before it any more: no thread need be woken for that. */
+static void end_mark(struct cpu_task *task)
+{
+    task->n_waits = 0;
+    if (task->profile)
+        task->times.start_ns = tsl_clock_ns();
+    cpu_complete(task, task->wait_error ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_COMPLETE);
+}
+
 cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
     cl_int error = check_waits(lane->member, waits);
     struct cpu_lane *l = (struct cpu_lane *)lane;
     struct cpu_member *member = cpu_member_of(lane->member);
     struct cpu_task *before;
+    bool over;
 
     if (error) {
         tsl_fence_unref(&task->fence);
@@ -172,10 +201,14 @@ cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl
     for (unsigned i = 0; waits && i < waits->n; i++)
         if (!depend_locked(task, cpu_task_of(waits->fences[i]), true))
             task->wait_error = CL_OUT_OF_HOST_MEMORY;
-    release_locked(member, task);
+    over = task->kind == CPU_MARK && task->n_waits == 1;
+    if (!over)
+        release_locked(member, task);
     pthread_mutex_unlock(&member->lock);
     if (before)
         tsl_fence_unref(&before->fence);
+    if (over)
+        end_mark(task);
     return CL_SUCCESS;
 }
 

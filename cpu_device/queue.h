@@ -13,6 +13,9 @@ cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl
 /* Completes a task of any kind: dependents become ready, waiters are told. Without the lock. */
 void cpu_complete(struct cpu_task *task, cl_int status);
 bool cpu_is_sure_locked(struct cpu_task *task); /* see fence_is_sure */
+/* So little that who waits for it should not wait for another task's end: a mark, a small copy, a launch of few pieces.
+ */
+bool cpu_is_quick(const struct cpu_task *task);
 /* fence.c: opens the oldest gates whose openers have ended, as far as can be seen. The caller goes on with the work. */
 void cpu_look_at_gates(struct cpu_member *member);
 void cpu_wait_task(struct cpu_task *task); /* blocks until it is complete */

@@ -2,6 +2,7 @@
  * others in a list. */
 #include "cpu_device/ready.h"
 #include "base/clock.h"
+#include "cpu_device/queue.h"
 
 /* ---- Coming ------------------------------------------------------------------------------------------------------ */
 
@@ -10,6 +11,8 @@ static void open_locked(struct cpu_member *member, struct cpu_task *task, bool o
 {
     if (task->open != open) {
         atomic_fetch_add_explicit(&member->n_listed, open ? 1u : -1u, memory_order_relaxed);
+        if (task->quick)
+            atomic_fetch_add_explicit(&member->n_quick, open ? 1u : -1u, memory_order_relaxed);
         atomic_fetch_add(&member->n_ready, open ? 1u : -1u); /* not relaxed: see cpu_may_call */
     }
     task->open = open;
@@ -17,6 +20,7 @@ static void open_locked(struct cpu_member *member, struct cpu_task *task, bool o
 
 static void list_locked(struct cpu_member *member, struct cpu_task *task)
 {
+    task->quick = task->wait_error || cpu_is_quick(task);
     task->left = &task->own;
     atomic_store_explicit(task->left, task->n_pieces, memory_order_relaxed);
     task->next = NULL;
@@ -167,13 +171,13 @@ static struct cpu_share join_listed_locked(struct cpu_member *member, struct cpu
     return share;
 }
 
-static struct cpu_share join_list_locked(struct cpu_member *member, const struct cpu_lane *lane)
+static struct cpu_share join_list_locked(struct cpu_member *member, const struct cpu_lane *lane, bool quick)
 {
     struct cpu_share share = {.task = NULL};
 
     for (struct cpu_task *task = member->ready, *next; task && !share.task; task = next) {
         next = task->next;
-        if (task->open && (!lane || task->lane == lane))
+        if (task->open && (!lane || task->lane == lane) && (!quick || task->quick))
             share = join_listed_locked(member, task);
     }
     return share;
@@ -181,12 +185,17 @@ static struct cpu_share join_list_locked(struct cpu_member *member, const struct
 
 struct cpu_share cpu_join_listed_locked(struct cpu_member *member)
 {
-    return join_list_locked(member, NULL);
+    return join_list_locked(member, NULL, false);
+}
+
+struct cpu_share cpu_join_quick_locked(struct cpu_member *member)
+{
+    return join_list_locked(member, NULL, true);
 }
 
 struct cpu_share cpu_join_lane_locked(struct cpu_member *member, const struct cpu_lane *lane)
 {
-    struct cpu_share share = join_list_locked(member, lane);
+    struct cpu_share share = join_list_locked(member, lane, false);
 
     for (unsigned i = 0; i < CPU_BOARDS && !share.task; i++)
         if (member->boards[i].task && member->boards[i].task->lane == lane)

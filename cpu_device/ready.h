@@ -16,6 +16,7 @@ struct cpu_share {
 /* Joins a task, with a piece of it. */
 struct cpu_share cpu_join_board(struct cpu_member *member); /* one at a board; without the lock */
 struct cpu_share cpu_join_listed_locked(struct cpu_member *member);
+struct cpu_share cpu_join_quick_locked(struct cpu_member *member); /* a quick one of the list */
 struct cpu_share cpu_join_lane_locked(struct cpu_member *member, const struct cpu_lane *lane); /* one of the lane's */
 /* One more piece of it, without the lock; false: none is left. */
 bool cpu_take(struct cpu_share *share);
@@ -31,6 +32,12 @@ unsigned cpu_room_locked(const struct cpu_member *member, unsigned most);
 bool cpu_is_served(const struct cpu_member *member, unsigned n);
 /* Is something ready of lanes for which no thread waits? Looks at the first few. */
 bool cpu_is_unhelped_locked(const struct cpu_member *member);
+
+/* Is a quick one there? A look without the lock. */
+static inline bool cpu_has_quick(const struct cpu_member *member)
+{
+    return atomic_load_explicit(&member->n_quick, memory_order_relaxed) > 0;
+}
 
 static inline bool cpu_is_ready(const struct cpu_member *member)
 {

@@ -93,15 +93,41 @@ static bool is_to_stop(const struct cpu_worker *worker, const struct cpu_task *u
            atomic_load_explicit(&member->n_sleeping, memory_order_relaxed);
 }
 
-/* Pieces of one task are taken one after the other, without a look for others. */
+static void fail(struct cpu_share *share, cl_int error)
+{
+    atomic_store(&share->task->error, error);
+    cpu_take_all(share);
+}
+
+/* A piece of a quick task in the list, between two of another task: its own thread takes turns, so neither waits for
+ * the other's end. */
+static void run_quick(struct cpu_worker *worker)
+{
+    struct cpu_share share;
+    cl_int error;
+
+    pthread_mutex_lock(&worker->member->lock);
+    share = cpu_join_quick_locked(worker->member);
+    pthread_mutex_unlock(&worker->member->lock);
+    if (!share.task)
+        return;
+    error = run_piece(worker, share.task, share.piece);
+    if (error)
+        fail(&share, error);
+    else
+        cpu_leave(&share);
+    if (cpu_done(&share))
+        cpu_complete(share.task, status_of(share.task));
+}
+
+/* Pieces of one task are taken one after the other, without a look for others but quick ones. */
 static void run_pieces(struct cpu_worker *worker, struct cpu_share *share, const struct cpu_task *until)
 {
     do {
         cl_int error = run_piece(worker, share->task, share->piece);
 
         if (error) {
-            atomic_store(&share->task->error, error);
-            cpu_take_all(share);
+            fail(share, error);
             return;
         }
         if (is_to_stop(worker, until)) {
@@ -109,6 +135,8 @@ static void run_pieces(struct cpu_worker *worker, struct cpu_share *share, const
             return;
         }
         look_round(worker);
+        if (!until && cpu_has_quick(worker->member))
+            run_quick(worker);
     } while (cpu_take(share));
 }
 

@@ -535,6 +535,40 @@ static void small_ones_come_between_wide_ones(void **state)
     driver->kernel_free(count);
 }
 
+/* A small copy and a small launch of other lanes end while a long launch goes on, on one thread as on many. */
+static void what_is_little_waits_for_no_long_launch(void **state)
+{
+    struct tsl_dkernel *spin = bed_kernel(program, "spin"), *add = bed_kernel(program, "add");
+    struct tsl_mem *mem = new_mem(4096 * sizeof(int)), *other = new_mem(64 * sizeof(int));
+    struct tsl_lane *lanes[2] = {new_lane(false), new_lane(false)};
+    struct tsl_fill fill = {.dst = {.mem = other}, .region = {64, 1, 1}, .pattern = "\1", .pattern_size = 1};
+    struct tsl_fence *filled, *added, *before;
+
+    (void)state;
+    bed_launch(lane, add, other, 1, 64, 0, NULL, &before); /* How long it takes is known then. */
+    must_end(before);
+    bed_launch(lane, spin, mem, 20000, 4096, 0, NULL, &before);
+    must_end(before);
+    bed_launch(lane, spin, mem, 2000000, 4096, 0, NULL, &before);
+    assert_int_equal(driver->flush(lane), CL_SUCCESS);
+    busy_wait(5000000);
+    assert_int_equal(driver->fill(lanes[0], &fill, NULL, &filled), CL_SUCCESS);
+    bed_launch(lanes[1], add, other, 1, 64, 0, &(struct tsl_waits){.n = 1, .fences = &filled}, &added);
+    assert_int_equal(driver->flush(lanes[1]), CL_SUCCESS);
+    must_end(added);
+    assert_true(driver->fence_status(before) > CL_COMPLETE);
+    assert_int_equal(driver->fence_status(filled), CL_COMPLETE);
+    assert_int_equal(bed_ints(other)[63], 0x01010102);
+    must_end(before);
+    tsl_fence_unref(filled);
+    for (int l = 0; l < 2; l++)
+        driver->lane_free(lanes[l]);
+    driver->mem_free(mem);
+    driver->mem_free(other);
+    driver->kernel_free(spin);
+    driver->kernel_free(add);
+}
+
 /* A wide launch that waited for what failed isn't done, and those after it are. */
 static void what_waited_in_vain_is_not_done(void **state)
 {
@@ -573,6 +607,7 @@ int main(void)
         cmocka_unit_test(each_piece_is_done_once),
         cmocka_unit_test(small_ones_come_between_wide_ones),
         cmocka_unit_test(what_waited_in_vain_is_not_done),
+        cmocka_unit_test(what_is_little_waits_for_no_long_launch),
         cmocka_unit_test(threads_run_where_they_shall),
     };
 
