@@ -119,6 +119,34 @@ static cl_int choose_local_size(const struct cpu_kernel *kernel, const struct ts
     return CL_SUCCESS;
 }
 
+/* A part of a launch in groups of ours, where nothing depends on their size. All of the part must be whole ones that
+ * begin where such groups of the launch do; else it stays in those that were asked for. */
+static bool choose_for_part(const struct cpu_kernel *kernel, const struct tsl_window *window, unsigned n_threads,
+                            struct cpu_launch *launch)
+{
+    struct tsl_window part = *window;
+    uint64_t begin[3], local[3];
+
+    if (window->whole || !window->local_size[0] || !(kernel->code->flags & TSL_WG_FLAT) || kernel->code->only_local[0])
+        return false;
+    for (unsigned d = 0; d < 3; d++) {
+        begin[d] = window->group_begin[d] * window->local_size[d];
+        part.global_size[d] = window->group_count[d] * window->local_size[d];
+        if (begin[d] + part.global_size[d] > window->global_size[d])
+            return false;
+    }
+    own_local_size(kernel, &part, n_threads, local);
+    for (unsigned d = 0; d < 3; d++)
+        if (begin[d] % local[d] || part.global_size[d] % local[d])
+            return false;
+    for (unsigned d = 0; d < 3; d++) {
+        launch->wg.local_size[d] = local[d];
+        launch->begin[d] = begin[d] / local[d];
+        launch->count[d] = part.global_size[d] / local[d];
+    }
+    return true;
+}
+
 static uint64_t size_of(const struct tsl_window *window, unsigned d)
 {
     return d < window->work_dim ? window->global_size[d] : 1;
@@ -127,24 +155,32 @@ static uint64_t size_of(const struct tsl_window *window, unsigned d)
 static cl_int set_groups(struct cpu_launch *launch, const struct tsl_window *window, unsigned n_threads)
 {
     struct tsl_window full = *window;
+    bool ours;
     cl_int error;
 
     for (unsigned d = 0; d < 3; d++) {
         full.global_size[d] = size_of(window, d);
         if (d >= window->work_dim && full.local_size[0])
             full.local_size[d] = 1;
+        if (d >= window->work_dim) {
+            full.group_begin[d] = 0;
+            full.group_count[d] = 1;
+        }
     }
     error = choose_local_size(launch->kernel, &full, n_threads, launch->wg.local_size);
     if (error)
         return error;
+    ours = choose_for_part(launch->kernel, &full, n_threads, launch);
     launch->wg.abi = TSL_WG_ABI;
     launch->wg.work_dim = window->work_dim;
     for (unsigned d = 0; d < 3; d++) {
         launch->wg.global_size[d] = full.global_size[d];
         launch->wg.global_offset[d] = d < window->work_dim ? window->global_offset[d] : 0;
         launch->wg.num_groups[d] = (full.global_size[d] + launch->wg.local_size[d] - 1) / launch->wg.local_size[d];
-        launch->begin[d] = window->whole || d >= window->work_dim ? 0 : window->group_begin[d];
-        launch->count[d] = window->whole || d >= window->work_dim ? launch->wg.num_groups[d] : window->group_count[d];
+        if (ours)
+            continue;
+        launch->begin[d] = window->whole ? 0 : full.group_begin[d];
+        launch->count[d] = window->whole ? launch->wg.num_groups[d] : full.group_count[d];
     }
     return CL_SUCCESS;
 }

@@ -20,7 +20,10 @@ static const char source[] =
     "kernel void plain(global uint *o, uint by) { tell(record(o, by)); }\n"
     "kernel void barriers(global uint *o, uint by) { local uint t; if (get_local_id(0) + get_local_id(1) +\n"
     "        get_local_id(2) == 0) t = get_group_id(0);\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE); tell(record(o, by)); if (t != get_group_id(0)) *record(o, by) = 77; }\n";
+    "    barrier(CLK_LOCAL_MEM_FENCE); tell(record(o, by)); if (t != get_group_id(0)) *record(o, by) = 77; }\n"
+    "kernel void flat(global uint *o, uint by) { o[get_global_id(0) + by * get_global_id(1)]++; }\n"
+    "kernel __attribute__((reqd_work_group_size(8, 4, 1))) void required(global uint *o, uint by) {\n"
+    "    o[get_global_id(0) + by * get_global_id(1)]++; }\n";
 
 /* Groups of 5 x 2 x 3, and a grid that has a first, a middle and a last one in each dimension. */
 static const size_t locals[3] = {5, 2, 3}, groups[3] = {7, 3, 4}, offsets[3] = {11, 0, 100};
@@ -125,11 +128,56 @@ static void windows_of_kernels_with_barriers(void **state)
     run_windows("barriers");
 }
 
+/* Nothing depends on the groups of the kernel, so its windows run in others: they are where they were asked for. */
+static void run_flat(const char *name)
+{
+    enum { COLUMNS = 8 * 33, ROWS = 4 * 9 };
+    static const size_t windows[][2][2] = {{{0, 0}, {33, 9}}, {{0, 3}, {33, 2}}, {{1, 0}, {32, 9}},
+                                           {{5, 8}, {1, 1}},  {{7, 2}, {13, 5}}, {{32, 0}, {1, 9}}};
+    struct tsl_dprogram *program = bed_build(source, "");
+    struct tsl_dkernel *kernel = bed_kernel(program, name);
+    struct tsl_mem *mem = new_mem(COLUMNS * ROWS * sizeof(cl_uint));
+    cl_uint by = COLUMNS;
+    struct tsl_bound_arg args[2] = {{.kind = TSL_ARG_MEM, .mem = mem},
+                                    {.kind = TSL_ARG_VALUE, .size = sizeof(by), .value = &by}};
+
+    for (size_t w = 0; w < sizeof(windows) / sizeof(windows[0]); w++) {
+        const size_t *begin = windows[w][0], *count = windows[w][1];
+        struct tsl_bound_args bound = {.serial = 1000 + w, .n = 2, .args = args};
+        struct tsl_window window = {.work_dim = 2,
+                                    .global_size = {COLUMNS, ROWS, 1},
+                                    .local_size = {8, 4, 1},
+                                    .group_begin = {begin[0], begin[1], 0},
+                                    .group_count = {count[0], count[1], 1}};
+        struct tsl_fence *fence;
+
+        memset(bed_ints(mem), 0, COLUMNS * ROWS * sizeof(cl_uint));
+        assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, &fence), CL_SUCCESS);
+        assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+        tsl_fence_unref(fence);
+        for (size_t y = 0; y < ROWS; y++)
+            for (size_t x = 0; x < COLUMNS; x++)
+                assert_int_equal(bed_ints(mem)[x + COLUMNS * y],
+                                 x / 8 - begin[0] < count[0] && y / 4 - begin[1] < count[1]);
+    }
+    driver->mem_free(mem);
+    driver->kernel_free(kernel);
+    driver->program_free(program);
+}
+
+static void windows_in_other_groups(void **state)
+{
+    (void)state;
+    run_flat("flat");
+    run_flat("required");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_of_plain_kernels),
         cmocka_unit_test(windows_of_kernels_with_barriers),
+        cmocka_unit_test(windows_in_other_groups),
     };
 
     return cmocka_run_group_tests(tests, bed_open, close_members);

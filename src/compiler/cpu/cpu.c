@@ -258,7 +258,12 @@ static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_ker
     if (required[0])
         facts->facts.work_group_size = required[0] * required[1] * required[2];
     facts->facts.preferred_multiple = kc_lanes(request->target->machine);
-    if (!required[0])
+    /* Nothing depends on what the source requires: it stays a fact of the kernel's, which the core looks after. */
+    if (required[0] && entry->output.flags & TSL_WG_FLAT) {
+        memset(entry->only_local, 0, sizeof(entry->only_local));
+        memset(facts->facts.recommended_size, 0, sizeof(facts->facts.recommended_size));
+    }
+    if (!required[0] || entry->output.flags & TSL_WG_FLAT)
         recommend(&facts->facts, entry->output.tile, facts->facts.preferred_multiple);
     return true;
 }

@@ -69,8 +69,8 @@ static enum kc_form choose_form(struct kc_wg *wg, const struct kc_wg_input *inpu
     return KC_FORM_OWN;
 }
 
-/* Does no query depend on the local size? */
-static bool is_flat(const struct kc_wg *wg, const struct kc_wg_input *input, uint64_t local_size)
+/* Does no query depend on the local size, and no argument? */
+static bool asks_nothing(const struct kc_wg *wg, const struct kc_wg_input *input)
 {
     for (unsigned p = 0; p < LLVMCountParams(wg->function); p++)
         if (input->args[p].kind == TSL_WG_LOCAL)
@@ -88,7 +88,7 @@ static bool is_flat(const struct kc_wg *wg, const struct kc_wg_input *input, uin
             default:
                 break;
             }
-    return local_size == 0;
+    return true;
 }
 
 /* Without AVX-512, estimates have twelve bits, and a Newton step leaves an error of up to 3 ulps: a division may have
@@ -124,7 +124,7 @@ static bool emit(struct kc_emit *e, struct kc_wg_output *output, char **why)
                                     .scratch_size = e->scratch_size,
                                     .scratch_item_size = e->scratch_item_size,
                                     .flags = (e->narrow->n_phases > 1 ? TSL_WG_BARRIERS : 0) |
-                                             (is_flat(wg, e->input, e->local_size) ? TSL_WG_FLAT : 0)};
+                                             (e->local_size == 0 && asks_nothing(wg, e->input) ? TSL_WG_FLAT : 0)};
     if (LLVMVerifyFunction(e->run, LLVMReturnStatusAction)) {
         LLVMVerifyModule(wg->module, LLVMReturnStatusAction, why);
         return false;
@@ -264,8 +264,9 @@ static void recommend_tile(struct kc_direction direction, struct kc_wg_output *o
     }
 }
 
-bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, char **why)
+bool kc_wg_build(const struct kc_wg_input *wanted, struct kc_wg_output *output, char **why)
 {
+    struct kc_wg_input as = *wanted, *input = &as;
     const uint64_t *only = input->local_size;
     struct kc_direction direction = {.turns = false};
     struct kc_wg_output turned;
@@ -278,6 +279,8 @@ bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, c
     done = kc_shape(&wg, input->machine, form, why);
     if (done && form == KC_FORM_LANES)
         direction = kc_find_direction(&wg, kc_lanes(input->machine));
+    if (done && asks_nothing(&wg, input))
+        memset(as.local_size, 0, sizeof(as.local_size)); /* Whoever asks for one size gets what runs with any. */
     done = done && transform(&wg, input, form, output, why);
     wg_end(&wg);
     if (!done)

@@ -47,7 +47,7 @@ struct kc_wg_input {
     LLVMTargetMachineRef machine; /* the host's processor and features */
     LLVMValueRef kernel;
     const struct tsl_wg_arg *args; /* one for each parameter */
-    uint64_t local_size[3];        /* specialised on; 0 0 0: for any */
+    uint64_t local_size[3];        /* specialised on, where something depends on it; 0 0 0: for any */
     bool remainders;               /* must work for launches with smaller last groups */
     bool optimise;                 /* false: -cl-opt-disable */
     FILE *notes;                   /* gets a sentence for each part that runs item by item, and why; NULL: nothing */
