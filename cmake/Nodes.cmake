@@ -7,7 +7,7 @@ target_link_libraries(tesela_node_server PUBLIC tesela_core)
 # tesela-head and tesela-node, for each MPI that is there: those of MPICH have its name behind theirs. Nothing else links it.
 function(tesela_add_nodes suffix mpi)
     add_executable(tesela_head${suffix} src/node/head_main.c src/node/head_node.c src/node/head_program.c src/node/mpi_io.c
-        src/remote/frames.c src/base/bytes.c src/base/clock.c)
+        src/remote/frames.c src/base/bytes.c src/base/clock.c src/base/thread.c)
     target_include_directories(tesela_head${suffix} PRIVATE include src icd ${PROJECT_SOURCE_DIR})
     target_link_libraries(tesela_head${suffix} PRIVATE tesela_flags tesela_requirements ${mpi})
     add_executable(tesela_node${suffix} src/node/main.c src/node/node_main.c src/node/mpi_io.c)

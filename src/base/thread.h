@@ -15,4 +15,9 @@
  */
 int tsl_thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *arg), void *arg);
 
+/* Linux's scheduler lets the calling thread run in short turns from now on, where it can (6.12): one that sleeps most
+ * of the time then has its processor as soon as it wakes, not when another's long turn is over. Threads that it starts
+ * have turns of the usual length. */
+void tsl_thread_take_short_turns(void);
+
 #endif

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -276,7 +275,7 @@ static void serve(void)
         if (us || ++n % 256 == 0)
             rest(us);
         else if (!did)
-            sched_yield();
+            mpi_io_yield();
         look_for_silence();
         look_for_parent();
     }

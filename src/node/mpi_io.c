@@ -1,11 +1,13 @@
 #include "node/mpi_io.h"
 #include "base/clock.h"
+#include "base/thread.h"
 
 #ifdef TESELA_MPI_SURVIVES
 #include <mpi-ext.h>
 #endif
 
 #include <malloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -234,7 +236,31 @@ bool mpi_io_is_orphan(void)
     return getppid() != parent;
 }
 
-/* Where there are processors enough a loop looks for two milliseconds without a rest; else programs need them more. */
+/* Until when the processor counts as wanted by others: each time that a yield shows it again twice as long, as a yield
+ * costs a turn of theirs. */
+static uint64_t wanted_until_ns, wanted_for_ns;
+
+#define OTHERS_NS 300000u /* a turn of one that computes; others, such as the program, take some microseconds */
+#define WANTED_NS 20000000u
+#define MOST_NS   (16 * WANTED_NS)
+
+void mpi_io_yield(void)
+{
+    uint64_t begin = tsl_clock_ns(), end;
+
+    sched_yield();
+    end = tsl_clock_ns();
+    if (end - begin <= OTHERS_NS) {
+        wanted_for_ns = 0;
+        return;
+    }
+    wanted_for_ns = !wanted_for_ns ? WANTED_NS : wanted_for_ns < MOST_NS ? 2 * wanted_for_ns : MOST_NS;
+    wanted_until_ns = end + wanted_for_ns;
+}
+
+/* Where there are processors enough a loop looks for two milliseconds without a rest; else programs need them more. Who
+ * yields a processor that another thread computes on waits for the end of its turn, some milliseconds. Who sleeps has
+ * it as soon as it wakes, so there a loop rests from the first look on. */
 unsigned mpi_io_rest(bool did)
 {
     static uint64_t last_ns;
@@ -244,10 +270,13 @@ unsigned mpi_io_rest(bool did)
     if (!processors) {
         processors = sysconf(_SC_NPROCESSORS_ONLN);
         prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul); /* Short rests are as short as they are said to be. */
+        tsl_thread_take_short_turns();
     }
     if (did)
         last_ns = now;
     us = (now - last_ns) / 1000;
+    if (now < wanted_until_ns)
+        return did ? 0 : us < 20000 ? 200 : 1000;
     if (us < (processors >= 8 ? 2000 : 200))
         return 0;
     return us < 5000 ? 20 : us < 50000 ? 200 : 1000;

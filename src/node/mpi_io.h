@@ -70,5 +70,7 @@ bool mpi_io_is_orphan(void);
 /* How long a loop rests before it looks again: not at all for a while after it did something, then longer and longer.
  * Microseconds. */
 unsigned mpi_io_rest(bool did);
+/* Between two looks without a rest: others may have the processor. */
+void mpi_io_yield(void);
 
 #endif

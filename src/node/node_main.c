@@ -5,7 +5,6 @@
 #include "node/server.h"
 #include "node/stage.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,7 +229,7 @@ static void serve(void)
         if (rest)
             node_server_wait(node.server, rest);
         else if (!did)
-            sched_yield();
+            mpi_io_yield();
     }
     while (!mpi_io_is_idle(&node.io))
         mpi_io_step(&node.io);
