@@ -59,6 +59,7 @@ void head_accept(struct head *head);
 bool head_read(struct head *head, struct head_program *program);
 /* Sends what waits, as far as the socket takes it. */
 void head_write(struct head_program *program);
+/* Says it with the next write. */
 void head_put(struct head_program *program, const struct tsl_remote_frame *frame, const void *body);
 struct head_program *head_find(struct head *head, uint32_t number);
 /* Ends it, once MPI uses its memory no more. */

@@ -181,6 +181,8 @@ static void look_for_silence(void)
             head_lose(&head, &head.nodes[i], "it has said nothing for too long (TESELA_NODES_SILENCE)");
 }
 
+#define MOST_FRAMES 16 /* of nodes, in a step */
+
 static bool serve_programs(void)
 {
     struct head_program *program, *next;
@@ -190,21 +192,42 @@ static bool serve_programs(void)
         next = TAILQ_NEXT(program, link);
         while (head_read(&head, program))
             did = true;
-        head_write(program);
         if (program->gone && !program->n_sending)
             head_leave(&head, program);
     }
     return did;
 }
 
+static bool hear_all(void)
+{
+    unsigned n = 0;
+
+    while (n < MOST_FRAMES && head_hear(&head))
+        n++;
+    return n > 0;
+}
+
+/* What a step brings about for a program leaves at once, at its end. */
+static void write_to_programs(void)
+{
+    struct head_program *program;
+
+    TAILQ_FOREACH(program, &head.programs, link)
+    {
+        head_write(program);
+    }
+}
+
 static bool step(void)
 {
     bool did = serve_programs();
 
-    did = head_hear(&head) || did;
+    did = hear_all() || did;
     did = head_hand_on(&head) || did;
     did = mpi_io_step(&head.io) || did;
-    return mpi_io_look_for_lost(&head.io, lose_rank) || did;
+    did = mpi_io_look_for_lost(&head.io, lose_rank) || did;
+    write_to_programs();
+    return did;
 }
 
 /* Until a program says something, or so many microseconds. */

@@ -56,7 +56,6 @@ void head_put(struct head_program *program, const struct tsl_remote_frame *frame
         tsl_write_raw(&program->out, body, frame->size);
     if (program->out.failed)
         program->gone = true;
-    head_write(program);
 }
 
 /* ---- Greeting ---------------------------------------------------------------------------------------------------- */
