@@ -61,6 +61,8 @@ bool head_read(struct head *head, struct head_program *program);
 void head_write(struct head_program *program);
 /* Says it with the next write. */
 void head_put(struct head_program *program, const struct tsl_remote_frame *frame, const void *body);
+/* Tells programs each second that the head lives. */
+void head_beat(struct head *head);
 struct head_program *head_find(struct head *head, uint32_t number);
 /* Ends it, once MPI uses its memory no more. */
 void head_leave(struct head *head, struct head_program *program);

@@ -299,6 +299,7 @@ static void serve(void)
             rest(us);
         else if (!did)
             mpi_io_yield();
+        head_beat(&head);
         look_for_silence();
         look_for_parent();
     }

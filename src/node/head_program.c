@@ -1,4 +1,5 @@
 /* Programs that are connected: what they say goes to the nodes unread. */
+#include "base/clock.h"
 #include "node/head.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define BEAT_NS     1000000000u
 #define MEMORY_SIZE (2 * TSL_REMOTE_N_SLOTS * TSL_REMOTE_PIECE)
 
 struct head_program *head_find(struct head *head, uint32_t number)
@@ -43,7 +45,8 @@ void head_write(struct head_program *program)
         }
         program->out_at += (size_t)n;
     }
-    out->size = program->out_at = 0;
+    tsl_remote_reuse(out);
+    program->out_at = 0;
 }
 
 void head_put(struct head_program *program, const struct tsl_remote_frame *frame, const void *body)
@@ -56,6 +59,23 @@ void head_put(struct head_program *program, const struct tsl_remote_frame *frame
         tsl_write_raw(&program->out, body, frame->size);
     if (program->out.failed)
         program->gone = true;
+}
+
+/* One that takes nothing needs no more of them. */
+void head_beat(struct head *head)
+{
+    static uint64_t beat_ns;
+    uint64_t now = tsl_clock_ns();
+    struct head_program *program;
+
+    if (now - beat_ns < BEAT_NS)
+        return;
+    beat_ns = now;
+    TAILQ_FOREACH(program, &head->programs, link)
+    {
+        if (program->greeted && !program->gone && program->out.size == program->out_at)
+            head_put(program, &(struct tsl_remote_frame){.kind = TSL_REMOTE_BEAT}, NULL);
+    }
 }
 
 /* ---- Greeting ---------------------------------------------------------------------------------------------------- */
@@ -212,6 +232,7 @@ static bool take_frames(struct head *head, struct head_program *program)
     }
     memmove(program->in, program->in + at, program->in_size - at);
     program->in_size -= at;
+    tsl_remote_shrink(&program->in, &program->in_capacity, program->in_size);
     return true;
 }
 

@@ -64,7 +64,7 @@ void remote_send_locked(struct remote_node *node)
     frame.size = (uint32_t)(out->size - TSL_REMOTE_FRAME_SIZE);
     tsl_remote_put_frame(out->data, &frame);
     send_all(node->connection->socket, out->data, out->size);
-    out->size = 0;
+    tsl_remote_reuse(out);
     node->urgent = false;
 }
 
@@ -238,16 +238,23 @@ static void send_hello(int socket)
     free(out.data);
 }
 
+static void set_patience(int socket, int option, unsigned n_seconds)
+{
+    struct timeval time = {.tv_sec = n_seconds};
+
+    setsockopt(socket, SOL_SOCKET, option, &time, sizeof(time));
+}
+
 static int open_socket(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct timeval second = {.tv_sec = 1};
     int s = strlen(path) < sizeof(address.sun_path) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
 
     if (s < 0)
         return -1;
     strcpy(address.sun_path, path);
-    setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
+    set_patience(s, SO_SNDTIMEO, 1);
+    set_patience(s, SO_RCVTIMEO, tsl_remote_silence());
     if (!connect(s, (struct sockaddr *)&address, sizeof(address)))
         return s;
     close(s);
@@ -309,6 +316,7 @@ static bool start(struct remote_connection *c, int memory)
     if (c->slots == MAP_FAILED || !c->nodes)
         return false;
     init(c);
+    set_patience(c->socket, SO_RCVTIMEO, 1);
     return start_thread(&c->receiver, remote_receive, c) && start_thread(&c->courier, remote_carry, c);
 }
 

@@ -53,6 +53,25 @@ bool tsl_remote_get_frame(const uint8_t bytes[TSL_REMOTE_FRAME_SIZE], struct tsl
     return !reader.failed && is_sound(frame);
 }
 
+void tsl_remote_shrink(uint8_t **data, size_t *capacity, size_t used)
+{
+    uint8_t *less;
+
+    if (*capacity <= TSL_REMOTE_KEPT || used > TSL_REMOTE_KEPT / 4)
+        return;
+    less = realloc(*data, TSL_REMOTE_KEPT / 4);
+    if (!less)
+        return;
+    *data = less;
+    *capacity = TSL_REMOTE_KEPT / 4;
+}
+
+void tsl_remote_reuse(struct tsl_writer *writer)
+{
+    writer->size = 0;
+    tsl_remote_shrink(&writer->data, &writer->capacity, 0);
+}
+
 void tsl_remote_put_hello(struct tsl_writer *writer, const struct tsl_remote_hello *hello)
 {
     tsl_write_u32(writer, TSL_REMOTE_MAGIC);

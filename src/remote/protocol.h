@@ -39,7 +39,7 @@
 #include "facts/kernel_facts.h"
 
 #define TSL_REMOTE_MAGIC   0x4e4c5354u /* "TSLN" */
-#define TSL_REMOTE_VERSION 7u
+#define TSL_REMOTE_VERSION 8u
 
 #define TSL_REMOTE_INLINE     ((size_t)8 << 10)   /* bytes of data within a message */
 #define TSL_REMOTE_PIECE      ((size_t)1 << 20)   /* bytes of data of one piece of work, and of a slot */
@@ -61,7 +61,7 @@ enum tsl_remote_frame_kind {
     TSL_REMOTE_LOST = 5,     /* head to program, and to nodes: node `peer` is gone; size bytes of text tell why */
     TSL_REMOTE_BYE = 6,      /* head to node: that program is gone, with all that it made */
     TSL_REMOTE_QUIT = 7,     /* head to node: the job ends; node to head: it has sent all; head to node: so have all */
-    TSL_REMOTE_BEAT = 8,     /* node to head: it lives */
+    TSL_REMOTE_BEAT = 8,     /* node to head, head to program: it lives; each second */
     TSL_REMOTE_PEER = 9,     /* node to node: size bytes, a READ or its reply, and data behind that */
     TSL_REMOTE_LAST_FRAME = TSL_REMOTE_PEER,
 };
@@ -78,6 +78,14 @@ struct tsl_remote_frame {
 void tsl_remote_put_frame(uint8_t bytes[TSL_REMOTE_FRAME_SIZE], const struct tsl_remote_frame *frame);
 /* False: no frame of ours. */
 bool tsl_remote_get_frame(const uint8_t bytes[TSL_REMOTE_FRAME_SIZE], struct tsl_remote_frame *frame);
+
+/* Memory for requests and replies that is kept: what a large one took is given back. */
+#define TSL_REMOTE_KEPT ((size_t)1 << 20)
+
+/* Empties it. */
+void tsl_remote_reuse(struct tsl_writer *writer);
+/* The same for a buffer of *capacity bytes of which so many are in use. */
+void tsl_remote_shrink(uint8_t **data, size_t *capacity, size_t used);
 
 struct tsl_remote_hello {
     uint32_t version;

@@ -1,4 +1,5 @@
 /* The thread that hears what the head brings: ends of work, bytes that were read, answers, losses. */
+#include "driver/report.h"
 #include "remote/internal.h"
 
 #include <errno.h>
@@ -315,6 +316,7 @@ static bool make_room(struct inbox *in, size_t size)
         in->end -= in->at;
         in->at = 0;
     }
+    tsl_remote_shrink(&in->data, &in->capacity, in->end > size ? in->end : size);
     if (size <= in->capacity)
         return true;
     more = realloc(in->data, size);
@@ -325,6 +327,31 @@ static bool make_room(struct inbox *in, size_t size)
     return true;
 }
 
+/* A head says something each second: one that is silent for so many stands still. A call ends after one (start), so
+ * time in which this process itself stands still counts as no more. 0: the connection is over. */
+static size_t receive_some(struct remote_connection *c, uint8_t *data, size_t size)
+{
+    unsigned n_seconds = 0;
+
+    for (;;) {
+        ssize_t n;
+
+        remote_send_owed(c);
+        n = recv(c->socket, data, size, 0);
+        if (n > 0)
+            return (size_t)n;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+            return 0;
+        if (++n_seconds < tsl_remote_silence())
+            continue;
+        tsl_driver_report_error("the head of the nodes' job says nothing any more (TESELA_NODES_SILENCE)");
+        shutdown(c->socket, SHUT_RDWR);
+        return 0;
+    }
+}
+
 /* At least size bytes from `at` on. */
 static bool fill(struct remote_connection *c, struct inbox *in, size_t size)
 {
@@ -333,16 +360,11 @@ static bool fill(struct remote_connection *c, struct inbox *in, size_t size)
     if (!make_room(in, size < 65536 ? 65536 : size))
         return false;
     while (in->end < size) {
-        ssize_t n;
+        size_t n = receive_some(c, in->data + in->end, in->capacity - in->end);
 
-        remote_send_owed(c);
-        n = recv(c->socket, in->data + in->end, in->capacity - in->end, 0);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
+        if (!n)
             return false;
-        in->end += (size_t)n;
+        in->end += n;
     }
     return true;
 }
@@ -353,6 +375,8 @@ static bool take_frame(struct remote_connection *c, const struct tsl_remote_fram
     char why[4097];
 
     switch (frame->kind) {
+    case TSL_REMOTE_BEAT:
+        return true;
     case TSL_REMOTE_SLOT:
         free_slot(c, frame->slot);
         return true;

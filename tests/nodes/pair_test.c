@@ -296,6 +296,7 @@ static int begin(void **state)
     assert_int_equal(bind(head.listener, (struct sockaddr *)&address, sizeof(address)), 0);
     assert_int_equal(listen(head.listener, 1), 0);
     setenv("TESELA_NODES", head.path, 1);
+    setenv("TESELA_NODES_SILENCE", "3600", 1); /* This head says nothing by itself. */
     assert_int_equal(pthread_create(&head.thread, NULL, run_head, NULL), 0);
     assert_int_equal(driver->probe(found, NULL), CL_SUCCESS);
     assert_int_equal(n_paths, 4);

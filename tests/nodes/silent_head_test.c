@@ -1,57 +1,20 @@
-/* A head that greets and then reads nothing any more: who has something to say to it waits for so long as the setting
- * says, and the connection is over. */
+/* A head that greets, lives, and reads nothing: who has something to say to it waits for so long as the setting says,
+ * and the connection is over. */
 /* timeout: 60 */
 #include "base/clock.h"
-#include "remote/internal.h"
 
-#include "hello.h"
-#include "test.h"
+#include "played_head.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
+#define SECOND 1000000000u
 
-#define MEMORY_SIZE (2 * TSL_REMOTE_N_SLOTS * TSL_REMOTE_PIECE)
-#define SECOND      1000000000u
-
-static char path[64];
-static int listener, head_socket = -1;
-
-static void *greet(void *arg)
+static void *live_and_read_nothing(void *listener)
 {
-    int memory = memfd_create("silent", MFD_CLOEXEC);
+    int s = greet(*(int *)listener);
 
-    (void)arg;
-    assert_int_equal(ftruncate(memory, MEMORY_SIZE), 0);
-    head_socket = accept(listener, NULL, NULL);
-    send_hello(head_socket, memory, 1);
-    close(memory);
+    while (send_beat(s))
+        usleep(500000);
+    close(s);
     return NULL;
-}
-
-static struct remote_connection *connect_to_head(void)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct remote_connection *c;
-    pthread_t thread;
-
-    snprintf(path, sizeof(path), "/tmp/tesela-silent-%d", (int)getpid());
-    strcpy(address.sun_path, path);
-    listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
-    assert_int_equal(listen(listener, 1), 0);
-    setenv("TESELA_NODES", path, 1);
-    setenv("TESELA_NODES_SILENCE", "2", 1);
-    assert_int_equal(pthread_create(&thread, NULL, greet, NULL), 0);
-    c = remote_connect();
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    unlink(path);
-    return c;
 }
 
 static bool is_broken(struct remote_connection *c)
@@ -66,13 +29,16 @@ static bool is_broken(struct remote_connection *c)
 
 static void who_speaks_to_it_goes_on(void **state)
 {
-    struct remote_connection *c = connect_to_head();
     struct tsl_remote_request word = {.kind = TSL_REMOTE_PING}, question = word;
-    uint64_t begin = tsl_clock_ns();
+    struct remote_connection *c;
+    uint64_t begin;
+    pthread_t head;
+    int listener;
 
     (void)state;
     alarm(50);
-    assert_non_null(c);
+    c = connect_to_head(&listener, live_and_read_nothing, &head);
+    begin = tsl_clock_ns();
     /* More than sockets hold. */
     for (unsigned i = 0; i < 1u << 20 && !is_broken(c); i++) {
         remote_lock(c);
@@ -85,8 +51,8 @@ static void who_speaks_to_it_goes_on(void **state)
     assert_true(is_broken(c));
     assert_in_range(tsl_clock_ns() - begin, SECOND, 40ull * SECOND);
     assert_int_equal(remote_ask(&c->nodes[0], &question, NULL, NULL), CL_DEVICE_NOT_AVAILABLE);
-    close(head_socket);
     close(listener);
+    pthread_join(head, NULL);
 }
 
 int main(void)
