@@ -232,6 +232,16 @@ static void prepare_functions(LLVMModuleRef module)
  */
 static const char gather[] = "globaldce,function(sroa),cgscc(inline<only-mandatory>,function(sroa)),globaldce";
 
+/* For programs so long that this pays: what is decided by a call's constants goes before callers have copies of it.
+ * hashcat's functions for messages of any length are nearly all of this kind. */
+static const char gather_large[] = "globaldce,function(sroa),cgscc(inline<only-mandatory>,function(sroa,early-cse,"
+                                   "simplifycfg)),globaldce";
+
+#define MOST_OF_PLAIN 30000u
+
+/* Named metadata of the module. */
+#define LARGE "tsl.large"
+
 /* Constants folded, small loops unrolled: no more, as what comes next is done better when it knows the work-group. */
 static const char simplify[] =
     "function(early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,sroa,early-cse<memssa>,"
@@ -291,12 +301,13 @@ static const char loop[] = "function(sroa,simplifycfg,tailcallelim,simplifycfg)"
 
 static bool inline_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
 {
-    bool done = run_passes(module, machine, gather, log);
+    const char *passes = LLVMGetNamedMetadata(module, LARGE, strlen(LARGE)) ? gather_large : gather;
+    bool done = run_passes(module, machine, passes, log);
     unsigned left = done ? count_left(module) : 0, before = left + 1;
 
     while (done && left && left < before) {
         before = left;
-        done = run_passes(module, machine, loop, log) && run_passes(module, machine, gather, log);
+        done = run_passes(module, machine, loop, log) && run_passes(module, machine, passes, log);
         left = done ? count_left(module) : 0;
     }
     return done;
@@ -326,13 +337,28 @@ static bool refuse_recursion(LLVMModuleRef module, LLVMTargetMachineRef machine,
     return !n_refused || (n_kept && run_passes(module, machine, "globaldce", log));
 }
 
+static bool is_large(LLVMModuleRef module)
+{
+    unsigned n = 0;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+            for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+                n++;
+    return n > MOST_OF_PLAIN;
+}
+
 bool kc_link_prepare(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
 {
     kc_builtins_neutralise(module);
     kc_relaxed_roots(module);
     kc_mark_component_stores(module);
     prepare_functions(module);
-    return is_sound(module, log) && run_passes(module, machine, "globaldce", log);
+    if (!is_sound(module, log) || !run_passes(module, machine, "globaldce", log))
+        return false;
+    if (is_large(module))
+        LLVMGetOrInsertNamedMetadata(module, LARGE, strlen(LARGE));
+    return true;
 }
 
 bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool idle_stores, FILE *log)

@@ -20,8 +20,8 @@ bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log);
 /* Marks kernels, makes everything else internal; what no kernel needs is gone. */
 bool kc_link_prepare(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log);
 
-/* Inlines, simplifies. Each kernel becomes the same whichever others are there. idle_stores: for footprints of code
- * that another compiler makes (compiler/middle/idle_stores.h). */
+/* Inlines, simplifies. Each kernel becomes the same whichever others were taken out since kc_link_prepare. idle_stores:
+ * for footprints of code that another compiler makes (compiler/middle/idle_stores.h). */
 bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool idle_stores, FILE *log);
 
 #endif
