@@ -4,6 +4,7 @@
 #include "compiler/cpu/checked_accesses.h"
 #include "compiler/cpu/estimated_roots.h"
 #include "compiler/middle/images.h"
+#include "compiler/middle/link.h"
 #include "compiler/support/llvm.h"
 #include "compiler/support/older.h"
 #include "compiler/workgroup/workgroup.h"
@@ -223,12 +224,14 @@ static void recommend(struct tsl_kernel_facts *facts, const uint64_t tile[2], si
 }
 
 static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_kernel *facts, struct entry *entry,
-                       FILE *log)
+                       bool by_item, FILE *log)
 {
     struct kc_wg_input input = {.module = request->module,
+                                .by_item = by_item,
+                                .ask = !by_item && request->calls,
                                 .machine = request->target->machine,
                                 .optimise = request->optimise,
-                                .notes = request->notes};
+                                .notes = by_item ? NULL : request->notes}; /* told before */
     const size_t *required = facts->facts.reqd_size;
     char *why = NULL;
 
@@ -252,6 +255,8 @@ static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_ker
         LLVMDisposeMessage(why);
         return false;
     }
+    if (entry->output.large)
+        return true;
     facts->facts.local_mem_size = entry->output.local_size;
     facts->facts.private_mem_size = entry->output.scratch_item_size;
     facts->facts.work_group_size = MAX_WORK_GROUP;
@@ -268,18 +273,73 @@ static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_ker
     return true;
 }
 
+static bool prepare(const struct kc_cpu_request *request, LLVMModuleRef module, FILE *log)
+{
+    kc_widen_conversions(module);
+    return !request->optimise || request->check_accesses ||
+           kc_inline_images(module, request->target->machine, UINT_MAX, log);
+}
+
+/* ---- Kernels with calls ------------------------------------------------------------------------------------------ */
+
+static void make_safe(LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (kc_is_called(f) && !LLVMIsDeclaration(f))
+            kc_wg_called(f);
+}
+
+/* Of the two modules' kernels that are too large for vectors those with calls remain, of the others those without. */
+static void choose_kernels(const struct kc_cpu_request *request, const struct entry *entries, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        LLVMDeleteFunction(entries[i].output.large
+                               ? entries[i].kernel
+                               : LLVMGetNamedFunction(request->calls, entries[i].facts->facts.name));
+}
+
+static bool bring_calls(const struct kc_cpu_request *request, const struct entry *entries, uint32_t n, FILE *log)
+{
+    LLVMTargetMachineRef machine = request->target->machine;
+
+    choose_kernels(request, entries, n);
+    if (!kc_link_finish(request->calls, machine, false, log) || !prepare(request, request->calls, log))
+        return false;
+    make_safe(request->calls);
+    return kc_link_add(request->module, request->calls);
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+static bool make_large(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
+                       struct entry *entries, FILE *log)
+{
+    bool any = false, done = true;
+
+    for (uint32_t i = 0; i < n_kernels; i++)
+        any |= entries[i].output.large;
+    if (any && request->calls)
+        done = bring_calls(request, entries, n_kernels, log);
+    for (uint32_t i = 0; i < n_kernels && done; i++)
+        if (entries[i].output.large) {
+            free(entries[i].args);
+            done = make_entry(request, &kernels[i], &entries[i], true, log);
+        }
+    return done;
+}
+
 static bool make_entries(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
                          FILE *log)
 {
     struct entry *entries = calloc(n_kernels + 1, sizeof(*entries));
-    uint32_t n = 0;
     bool done = true;
 
     for (uint32_t i = 0; i < n_kernels && done; i++)
-        done = make_entry(request, &kernels[i], &entries[n++], log);
+        done = make_entry(request, &kernels[i], &entries[i], false, log);
+    done = done && make_large(request, n_kernels, kernels, entries, log);
     if (done)
-        export_table(request, entries, n);
-    for (uint32_t i = 0; i < n; i++)
+        export_table(request, entries, n_kernels);
+    for (uint32_t i = 0; i < n_kernels; i++)
         free(entries[i].args);
     free(entries);
     return done;
@@ -303,11 +363,7 @@ bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     char *why = NULL;
     bool done;
 
-    kc_widen_conversions(request->module);
-    if (request->optimise && !request->check_accesses &&
-        !kc_inline_images(request->module, request->target->machine, UINT_MAX, log))
-        return false;
-    if (!make_entries(request, n_kernels, kernels, log))
+    if (!prepare(request, request->module, log) || !make_entries(request, n_kernels, kernels, log))
         return false;
     done = kc_wg_finish(request->module, request->target->machine, request->optimise, request->notes, &why);
     if (done) {

@@ -19,6 +19,7 @@ struct kc_share {
 /* The input of a back end. */
 struct kc_cpu_request {
     LLVMModuleRef module; /* as kc_link_finish left it; consumed, but not disposed */
+    LLVMModuleRef calls;  /* of kc_calls_copy; may be NULL; consumed */
     const struct kc_target *target;
     const struct tsl_wire_build *build; /* local_size */
     struct kc_share share;

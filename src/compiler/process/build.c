@@ -6,6 +6,7 @@
 #include "compiler/front/front.h"
 #include "compiler/front/spirv.h"
 #include "compiler/middle/link.h"
+#include "compiler/middle/own_calls.h"
 #include "compiler/middle/print.h"
 #include "compiler/middle/relaxed_math.h"
 #include "compiler/process/parts.h"
@@ -235,6 +236,8 @@ bool kc_build_prepare(struct kc_build *build)
 
 bool kc_build_simplify(struct kc_build *build)
 {
+    if (build->request->target == TSL_WIRE_CPU && build->options.optimise && !build->options.check_accesses)
+        build->calls = kc_calls_copy(build->module);
     return kc_link_finish(build->module, build->target.machine, build->idle_stores, build->log) || fail(build);
 }
 
@@ -259,6 +262,8 @@ bool kc_build_kernels(struct kc_build *build)
         }
     if (!build->notes)
         LLVMStripModuleDebugInfo(build->module); /* lines were for the footprint alone */
+    if (!build->notes && build->calls)
+        LLVMStripModuleDebugInfo(build->calls);
     return true;
 }
 
@@ -356,6 +361,7 @@ bool kc_build_access(struct kc_build *build)
 bool kc_build_code(struct kc_build *build, struct kc_share share, struct kc_bytes *code)
 {
     struct kc_cpu_request request = {.module = build->module,
+                                     .calls = build->calls,
                                      .target = &build->target,
                                      .build = build->request,
                                      .share = share,

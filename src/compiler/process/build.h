@@ -13,6 +13,7 @@ struct kc_build {
     const struct tsl_wire_build *request;
     struct kc_prepared *prepared;
     LLVMModuleRef module;
+    LLVMModuleRef calls; /* see kc_cpu_request */
     struct kc_options options;
     struct kc_target target;
     bool own_target;

@@ -142,6 +142,66 @@ static bool divide(struct kc_wg *wg, const struct kc_uniform *strip, LLVMTargetM
     return kc_divide_by_floats(wg, strip, kc_has_feature(machine, "avx512dq") ? KC_DIVIDED_ALL : which);
 }
 
+/* Of what runs item by item calls make less code, if it is so long. */
+#define LEAST_OF_CALLS 20000u
+
+/* Much of what is written for strips is what regions carry for each other: where a kernel has many loops, and branches
+ * around them, it may be fifty times the kernel's own code. */
+#define MOST_OF_STRIPS 100000u
+
+static unsigned size_of(LLVMValueRef function)
+{
+    unsigned n = 0;
+
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (KC_EACH_INSTRUCTION(i, b))
+            n++;
+    return n;
+}
+
+/* Of what is written for a strip, about a half. */
+static uint64_t size_of_region(const struct kc_wg *wg, const struct kc_slots *slots, const struct kc_region *region)
+{
+    uint64_t n = 0;
+
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        if (kc_bits_get(&region->blocks, b))
+            for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block))
+                n++;
+    for (unsigned s = 0; s < slots->n; s++)
+        n += 4 * kc_bits_get(&region->in, s) + 4 * kc_bits_get(&region->out, s);
+    return n;
+}
+
+static uint64_t size_of_plan(const struct kc_wg *wg, const struct kc_slots *slots, const struct kc_plan *plan)
+{
+    uint64_t n = 0;
+
+    for (unsigned p = 0; p < plan->n_phases; p++)
+        for (unsigned r = 0; r < plan->phases[p].n_regions; r++)
+            n += size_of_region(wg, slots, &plan->phases[p].regions[r]);
+    return n;
+}
+
+/* Does the kernel run item by item, as vectors have no way, or don't pay? */
+static bool is_by_item(struct kc_wg *wg, const struct kc_wg_input *input, const struct kc_uniform *strip,
+                       unsigned lanes)
+{
+    if (input->by_item)
+        return wg->large = true;
+    return kc_is_scalar(wg, strip) || (wg->large = kc_is_large(wg, strip, lanes)) || !kc_part_serial_loops(wg, strip);
+}
+
+/* The bounds are those for strips, so a kernel that is too large for them is made anew. */
+static bool emit_unless_large(struct kc_emit *e, struct kc_wg_output *output, char **why)
+{
+    if (!e->wide || size_of_plan(e->wg, e->slots, e->wide) <= MOST_OF_STRIPS)
+        return emit(e, output, why);
+    kc_note(e->wg, NULL, "runs item by item, as its strips would be too much code");
+    *output = (struct kc_wg_output){.large = true};
+    return true;
+}
+
 /* Takes the shaped copy through the steps. */
 static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc_form form, struct kc_wg_output *output,
                       char **why)
@@ -154,9 +214,13 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc
     bool done;
 
     kc_uniform_create(&strip, wg, KC_STRIP);
-    if (e.lanes > 1 && (kc_is_scalar(wg, &strip) || (wg->large = kc_is_large(wg, &strip, e.lanes)) ||
-                        !kc_part_serial_loops(wg, &strip)))
+    if (e.lanes > 1 && is_by_item(wg, input, &strip, e.lanes))
         e.lanes = 1;
+    if (e.lanes == 1 && input->ask && size_of(wg->function) > LEAST_OF_CALLS) {
+        kc_uniform_finish(&strip);
+        *output = (struct kc_wg_output){.large = true};
+        return true;
+    }
     if (e.lanes > 1)
         e.lanes = kc_lanes_of_rows(wg, &strip, e.lanes);
     if (e.lanes > 1) {
@@ -182,7 +246,7 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc
     e.pairs = e.lanes >= PAIRED_LANES && e.lanes == kc_lanes(input->machine) &&
               kc_is_chain(wg, &slots, &wide, has_masks(input->machine) ? 12 : 5);
     e.narrow = &narrow;
-    done = emit(&e, output, why);
+    done = emit_unless_large(&e, output, why);
     kc_plan_finish(&wide);
     kc_plan_finish(&narrow);
     kc_slots_finish(&slots, wg);
@@ -283,8 +347,8 @@ bool kc_wg_build(const struct kc_wg_input *wanted, struct kc_wg_output *output, 
         memset(as.local_size, 0, sizeof(as.local_size)); /* Whoever asks for one size gets what runs with any. */
     done = done && transform(&wg, input, form, output, why);
     wg_end(&wg);
-    if (!done)
-        return false;
+    if (!done || output->large)
+        return done;
     recommend_tile(direction, output);
     if (direction.turns && !wg.large)
         kc_note(&wg, NULL, "runs along dimension 1 where groups have room for it");
@@ -294,8 +358,17 @@ bool kc_wg_build(const struct kc_wg_input *wanted, struct kc_wg_output *output, 
         return true;
     if (!build_turned(input, &turned, why))
         return false;
-    join_turned(input, &turned, output);
+    if (!turned.large)
+        join_turned(input, &turned, output);
     return true;
+}
+
+void kc_wg_called(LLVMValueRef function)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(LLVMGetGlobalParent(function)));
+
+    kc_shape_called(builder, function);
+    LLVMDisposeBuilder(builder);
 }
 
 static bool is_kernel(LLVMValueRef function)

@@ -11,6 +11,7 @@
  * - Everything else that is defined is internal. Libc's and libm's functions aside, functions that are called and not
  *   defined are listed below. Functions have been inlined into the kernels (recursion doesn't exist in OpenCL C), and
  *   the module was simplified (sroa, early-cse, instcombine, simplifycfg), not vectorised.
+ * - Functions for which kc_is_called holds are called instead, also those of the program (compiler/middle/own_calls.h).
  * - No "target-cpu" or "target-features" attributes: the pass sets those of the machine.
  * - Variables in address space 3 are static local memory (no initialiser that counts); in 4 and 0 constant, with one.
  *
@@ -50,6 +51,8 @@ struct kc_wg_input {
     uint64_t local_size[3];        /* specialised on, where something depends on it; 0 0 0: for any */
     bool remainders;               /* must work for launches with smaller last groups */
     bool optimise;                 /* false: -cl-opt-disable */
+    bool by_item;                  /* work-items run one after the other */
+    bool ask;                      /* the caller has another form of the kernel for that: see `large` */
     FILE *notes;                   /* gets a sentence for each part that runs item by item, and why; NULL: nothing */
 };
 
@@ -59,6 +62,7 @@ struct kc_wg_output {
     uint64_t scratch_size;
     uint64_t scratch_item_size;
     uint32_t flags;   /* TSL_WG_BARRIERS, TSL_WG_FLAT where it holds */
+    bool large;       /* nothing was made, as vectors would be too much code: asked again, with `by_item` */
     uint64_t tile[2]; /* work-items of a good group in dimensions 0 and 1; 0 0: as many as fit, along dimension 0 */
 };
 
@@ -68,6 +72,9 @@ struct kc_wg_output {
  * LLVMDisposeMessage), and the module is of no more use.
  */
 bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, char **why);
+
+/* Makes a function of the program's that kernels call as safe as kernels are: nothing in it traps or is unreachable. */
+void kc_wg_called(LLVMValueRef function);
 
 /*
  * Deletes the kernels and what is no longer needed, and runs the optimisation passes that are meant for work-group

@@ -10,16 +10,21 @@
 
 #include <stdio.h>
 
-/* Unreachable code may end like the kernel does. */
-static void return_where_unreachable(struct kc_wg *wg)
+/* Unreachable code may end like the function does. */
+static void return_where_unreachable(LLVMBuilderRef builder, LLVMValueRef function)
 {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b)) {
+    LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(function));
+
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b);
 
         if (!LLVMIsAUnreachableInst(terminator))
             continue;
-        LLVMPositionBuilderBefore(wg->builder, terminator);
-        LLVMBuildRetVoid(wg->builder);
+        LLVMPositionBuilderBefore(builder, terminator);
+        if (LLVMGetTypeKind(type) == LLVMVoidTypeKind)
+            LLVMBuildRetVoid(builder);
+        else
+            LLVMBuildRet(builder, LLVMConstNull(type));
         LLVMInstructionEraseFromParent(terminator);
     }
 }
@@ -85,21 +90,20 @@ static LLVMValueRef number(LLVMTypeRef type, uint64_t value)
 }
 
 /* Would the division trap? */
-static LLVMValueRef faults(struct kc_wg *wg, LLVMValueRef division, bool is_signed, unsigned bits)
+static LLVMValueRef faults(LLVMBuilderRef b, LLVMValueRef division, bool is_signed, unsigned bits)
 {
     LLVMValueRef dividend = LLVMGetOperand(division, 0), divisor = LLVMGetOperand(division, 1), zero, overflow;
     LLVMTypeRef type = LLVMTypeOf(divisor);
 
-    zero = LLVMBuildICmp(wg->builder, LLVMIntEQ, divisor, LLVMConstNull(type), "");
+    zero = LLVMBuildICmp(b, LLVMIntEQ, divisor, LLVMConstNull(type), "");
     if (!is_signed)
         return zero;
-    overflow =
-        LLVMBuildAnd(wg->builder, LLVMBuildICmp(wg->builder, LLVMIntEQ, divisor, LLVMConstAllOnes(type), ""),
-                     LLVMBuildICmp(wg->builder, LLVMIntEQ, dividend, number(type, UINT64_C(1) << (bits - 1)), ""), "");
-    return LLVMBuildOr(wg->builder, zero, overflow, "");
+    overflow = LLVMBuildAnd(b, LLVMBuildICmp(b, LLVMIntEQ, divisor, LLVMConstAllOnes(type), ""),
+                            LLVMBuildICmp(b, LLVMIntEQ, dividend, number(type, UINT64_C(1) << (bits - 1)), ""), "");
+    return LLVMBuildOr(b, zero, overflow, "");
 }
 
-static void guard_division(struct kc_wg *wg, LLVMValueRef i)
+static void guard_division(LLVMBuilderRef b, LLVMValueRef i)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
     LLVMTypeRef type = LLVMTypeOf(i);
@@ -109,9 +113,9 @@ static void guard_division(struct kc_wg *wg, LLVMValueRef i)
 
     if (LLVMIsAConstantInt(LLVMGetOperand(i, 1)) || bits > 64 || (vector && LLVMGetVectorSize(type) > 64))
         return;
-    LLVMPositionBuilderBefore(wg->builder, i);
-    bad = faults(wg, i, opcode == LLVMSDiv || opcode == LLVMSRem, bits);
-    LLVMSetOperand(i, 1, LLVMBuildSelect(wg->builder, bad, number(type, 1), LLVMGetOperand(i, 1), ""));
+    LLVMPositionBuilderBefore(b, i);
+    bad = faults(b, i, opcode == LLVMSDiv || opcode == LLVMSRem, bits);
+    LLVMSetOperand(i, 1, LLVMBuildSelect(b, bad, number(type, 1), LLVMGetOperand(i, 1), ""));
 }
 
 static bool is_division(LLVMValueRef i)
@@ -122,12 +126,12 @@ static bool is_division(LLVMValueRef i)
 }
 
 /* Integer division by zero, and of the least number by -1, has an undefined value but no trap (OpenCL C 3.0, 6.4.a). */
-static void guard_divisions(struct kc_wg *wg)
+static void guard_divisions(LLVMBuilderRef builder, LLVMValueRef function)
 {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b))
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (KC_EACH_INSTRUCTION(i, b))
             if (is_division(i))
-                guard_division(wg, i);
+                guard_division(builder, i);
 }
 
 static LLVMValueRef find_barrier_inside(LLVMBasicBlockRef block)
@@ -179,6 +183,13 @@ static void ask_first(struct kc_wg *wg)
         }
 }
 
+void kc_shape_called(LLVMBuilderRef builder, LLVMValueRef function)
+{
+    return_where_unreachable(builder, function);
+    kc_wg_stop_endless(builder, function);
+    guard_divisions(builder, function);
+}
+
 /* ---- Passes ------------------------------------------------------------------------------------------------------ */
 
 /* With optnone, passes skip all functions but ours. */
@@ -205,7 +216,7 @@ bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, enum kc_form form,
     bool done;
 
     wg->function = kc_clone_function(wg, wg->kernel, "tsl_wg_shape");
-    return_where_unreachable(wg);
+    return_where_unreachable(wg->builder, wg->function);
     kc_wg_stop_endless(wg->builder, wg->function);
     copy_parameters(wg);
     ask_first(wg);
@@ -222,8 +233,8 @@ bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, enum kc_form form,
     }
     if (form == KC_FORM_LANES)
         kc_split_pieces(wg);
-    guard_divisions(wg);
-    return_where_unreachable(wg);
+    guard_divisions(wg->builder, wg->function);
+    return_where_unreachable(wg->builder, wg->function);
     split_at_barriers(wg);
     if (form == KC_FORM_LANES) {
         kc_mark_combined(wg);

@@ -22,4 +22,7 @@ enum kc_form {
  */
 bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, enum kc_form form, char **why);
 
+/* What may not trap or run on in a kernel, in a function that kernels call. */
+void kc_shape_called(LLVMBuilderRef builder, LLVMValueRef function);
+
 #endif
