@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct tsl_driver;
 
@@ -62,6 +63,14 @@ struct tsl_path {
 static inline int tsl_path_numa_node(const struct tsl_path *path)
 {
     return path->identity.has_numa && !path->identity.host_id ? (int)path->identity.numa_node : -1;
+}
+
+/* Two platforms' ways to the processors of one host: what one computes the other can't meanwhile. Paths of one platform
+ * have processors of their own, as the lines CPU of TESELA_CONFIG have. */
+static inline bool tsl_path_shares_processors(const struct tsl_path *a, const struct tsl_path *b)
+{
+    return a->identity.is_host_cpu && b->identity.is_host_cpu && a->identity.host_id == b->identity.host_id &&
+           (a->driver != b->driver || strcmp(a->platform_name, b->platform_name) != 0);
 }
 
 /* Called by probe() once for each path found, in the driver's stable order. Takes ownership of the heap strings. */

@@ -6,6 +6,9 @@
  *
  * These are estimated by estimate.h.
  *
+ * *Rivals.* Two drivers of the same processors (PoCL beside the built-in CPU) don't compute side by side. What waits on
+ * one keeps the other busy as well, so the one that takes less time for the launch has it.
+ *
  * *Late.* A command that could only start long from now isn't placed yet, if its member has something to do meanwhile:
  * when that ends, more is known. So work whose times nobody can know (the rows of a Mandelbrot set) goes to the member
  * that is free, and what the first runs of a new kernel show still serves the others. Data of a placed command are
@@ -99,6 +102,16 @@ static unsigned or_home(const struct tsl_placer *placer, const struct tsl_ask *a
 
 /* ---- What waits behind ---- */
 
+/* Does another driver of the same processors run the launch faster? */
+static bool has_faster_rival(const struct tsl_placer *placer, const struct tsl_option *options, unsigned i)
+{
+    for (unsigned k = 0; k < placer->n; k++)
+        if (tsl_placer_rivals(placer, i, k) && options[k].known &&
+            (options[k].run_ns < options[i].run_ns || (options[k].run_ns == options[i].run_ns && k < i)))
+            return true;
+    return false;
+}
+
 /* For how long the members whose times are known will be busy with what waits behind the command and doesn't need it.
  * Some care is taken, as that may be less work than it seems. Found out at most once for a question. */
 static double slack_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
@@ -109,7 +122,7 @@ static double slack_ns(const struct tsl_placer *placer, const struct tsl_ask *as
     if (*slack >= 0)
         return *slack;
     for (unsigned i = 0; i < placer->n; i++)
-        if (options[i].known)
+        if (options[i].known && !has_faster_rival(placer, options, i))
             parallel += options[best].run_ns / options[i].run_ns;
     *slack = ask->n_behind ? CARE * ask->n_behind(ask->arg) * options[best].run_ns / fmax(parallel, 1) : 0;
     return *slack;
@@ -141,15 +154,17 @@ static bool enough_to_do(const struct tsl_placer *placer, const struct tsl_ask *
 }
 
 /* A member to take instead of the best one, which has enough to do. A member on which the command ends later is worth
- * as much, as long as the best one will be busy until then with what waits behind. Returns best if there is none. */
+ * as much, as long as the best one will be busy until then with what waits behind. Its rivals are busy with the same.
+ * Returns best if there is none. */
 static unsigned as_good(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
                         unsigned best, double *slack)
 {
     unsigned chosen = best;
 
     for (unsigned i = 0; i < placer->n; i++) {
-        if (i == best || !tsl_candidate_of(ask, i)->eligible || options[i].n_samples < ENOUGH ||
-            enough_to_do(placer, ask, &options[i], i) || or_home(placer, ask, options, i) != i)
+        if (i == best || tsl_placer_rivals(placer, best, i) || !tsl_candidate_of(ask, i)->eligible ||
+            options[i].n_samples < ENOUGH || enough_to_do(placer, ask, &options[i], i) ||
+            or_home(placer, ask, options, i) != i)
             continue;
         if (options[i].end_ns > options[best].start_ns + slack_ns(placer, ask, options, best, slack))
             continue;
@@ -166,15 +181,28 @@ static bool keeps_others_idle(const struct tsl_placer *placer, const struct tsl_
                               const struct tsl_option *options, unsigned best)
 {
     double start_ns = options[best].start_ns, now = (double)ask->now_ns;
-    double free_ns = now + tsl_load_left_ns(&placer->load[best], ask->now_ns);
+    double free_ns = now + tsl_busy_ns(placer, best, ask->now_ns);
 
     if (start_ns > now + AHEAD_NS || (double)ask->ready_ns + SOON_NS < free_ns)
         return false;
     for (unsigned i = 0; i < placer->n; i++)
-        if (i != best && tsl_candidate_of(ask, i)->eligible && options[i].n_samples >= ENOUGH &&
-            now + tsl_load_left_ns(&placer->load[i], ask->now_ns) + options[i].run_ns < start_ns)
+        if (i != best && !tsl_placer_rivals(placer, best, i) && tsl_candidate_of(ask, i)->eligible &&
+            options[i].n_samples >= ENOUGH && now + tsl_busy_ns(placer, i, ask->now_ns) + options[i].run_ns < start_ns)
             return true;
     return false;
+}
+
+/* Is it of no use to hold the launch back? Where it ends first is known well, and all others that could run it are
+ * drivers of the same processors: what ends before it changes nothing. */
+static bool among_rivals(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
+                         unsigned best)
+{
+    if (tsl_members_is_empty(placer->rivals[best]) || options[best].n_samples < ENOUGH)
+        return false;
+    for (unsigned i = 0; i < placer->n; i++)
+        if (i != best && tsl_candidate_of(ask, i)->eligible && !tsl_placer_rivals(placer, best, i))
+            return false;
+    return true;
 }
 
 /* ---- Tries ---- */
@@ -210,7 +238,8 @@ unsigned tsl_auto_to_try(const struct tsl_placer *placer, const struct tsl_ask *
             continue;
         if (price <= placer->purse_ns)
             return i;
-        if (options[i].n_samples || options[i].n_tries || options[best].n_samples < TSL_N_SAMPLES)
+        if (options[i].n_samples || options[i].n_tries || options[best].n_samples < TSL_N_SAMPLES ||
+            tsl_placer_rivals(placer, best, i))
             continue;
         if (price <= slack_ns(placer, ask, options, best, slack))
             return i;
@@ -326,6 +355,8 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
     placement->try = placement->member != best;
     if (placement->try) {
         pay(placer, ask, options, placement);
+    } else if (among_rivals(placer, ask, options, best)) {
+        options[best].stays = true;
     } else if (enough_to_do(placer, ask, &options[best], best)) {
         placement->member = as_good(placer, ask, options, best, &slack);
         placement->later = placement->member == best && !keeps_others_idle(placer, ask, options, best);
@@ -365,7 +396,7 @@ bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsig
         return false;
     struct tsl_guess guess =
         tsl_model_run(placer->model, placer->kind[member], tsl_kernel_known_as(ask, member), ask->size);
-    double left_ns = tsl_load_left_ns(&placer->load[member], ask->now_ns);
+    double left_ns = tsl_busy_ns(placer, member, ask->now_ns);
     if (guess.n_samples < ENOUGH ||
         (left_ns + guess.ns >= tsl_pays_latency_ns(placer, 1) &&
          (left_ns > HORIZON_NS / 2 || left_ns + guess.ns >= elsewhere_ns(placer, ask, member, guess.ns))))
@@ -465,7 +496,7 @@ void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, u
     bool is_try = !known && !isinf(option.run_ns);
     if (isinf(option.run_ns))
         option.run_ns = fmax(TSL_ITEM_NS * (double)size, TSL_UNKNOWN_NS);
-    option.start_ns = fmax(there, now + tsl_load_left_ns(&placer->load[member], ask->now_ns));
+    option.start_ns = fmax(there, now + tsl_busy_ns(placer, member, ask->now_ns));
     option.end_ns = option.start_ns + option.run_ns + TSL_LAUNCH_NS;
     *placement = (struct tsl_placement){.member = member, .try = is_try, .part = true, .first = option.n_samples == 0};
     placer->purse_ns -= is_try ? option.run_ns : 0;

@@ -113,7 +113,7 @@ void tsl_estimate_ends(struct tsl_placer *placer, const struct tsl_ask *ask, str
             continue;
         if (tsl_candidate_of(ask, i)->move_ns > 0)
             there = fmax(ready, placer->load[i].link_free_ns) + tsl_estimate_delay_ns(placer, ask, i);
-        options[i].start_ns = fmax(there, now + tsl_load_left_ns(&placer->load[i], ask->now_ns));
+        options[i].start_ns = fmax(there, now + tsl_busy_ns(placer, i, ask->now_ns));
         options[i].end_ns = options[i].start_ns + options[i].run_ns + options[i].risk_ns + TSL_LAUNCH_NS;
     }
 }

@@ -63,6 +63,7 @@ struct tsl_placer {
     uint64_t kind[TSL_MAX_MEMBERS];       /* tsl_kind_of */
     bool profiles[TSL_MAX_MEMBERS];       /* caps.profiles */
     unsigned domain[TSL_MAX_MEMBERS];     /* caps.domain */
+    tsl_members rivals[TSL_MAX_MEMBERS];  /* others that compute on the same processors */
     bool is_gpu[TSL_MAX_MEMBERS];
     double weight[TSL_MAX_MEMBERS];        /* weights: shares, at least one > 0 */
     double credit[TSL_MAX_MEMBERS];        /* weights: what each has earned and not had */
@@ -125,6 +126,11 @@ static inline unsigned tsl_placer_count(const struct tsl_placer *placer, const d
     for (unsigned i = 0; i < placer->n; i++)
         n += of[i] > 0;
     return n;
+}
+
+static inline bool tsl_placer_rivals(const struct tsl_placer *placer, unsigned a, unsigned b)
+{
+    return tsl_members_has(placer->rivals[a], b);
 }
 
 /* Is this the better of two otherwise equal candidates? The faster one is; then the one that comes first. */
@@ -208,6 +214,8 @@ void tsl_gains_tell(struct tsl_placer *placer);
 
 /* How long until all that was placed there has ended. */
 double tsl_load_left_ns(const struct tsl_load *load, uint64_t now_ns);
+/* How long until the member's processors have done that, and what was placed on its rivals. */
+double tsl_busy_ns(const struct tsl_placer *placer, unsigned member, uint64_t now_ns);
 void tsl_load_add(struct tsl_load *load, struct tsl_placement *placement, uint64_t now_ns);
 void tsl_load_remove(struct tsl_load *load, const struct tsl_placement *placement, const struct tsl_ended *ended);
 

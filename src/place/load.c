@@ -26,6 +26,16 @@ double tsl_load_left_ns(const struct tsl_load *load, uint64_t now_ns)
     return load->n_watched ? -left : 0;
 }
 
+double tsl_busy_ns(const struct tsl_placer *placer, unsigned member, uint64_t now_ns)
+{
+    double ns = tsl_load_left_ns(&placer->load[member], now_ns);
+
+    for (unsigned i = 0; i < placer->n && !tsl_members_is_empty(placer->rivals[member]); i++)
+        if (tsl_placer_rivals(placer, member, i))
+            ns += tsl_load_left_ns(&placer->load[i], now_ns);
+    return ns;
+}
+
 /* All before it has ended, as far as one can know: it is not counted any more, whenever that is noticed. */
 static void begin_epoch(struct tsl_load *load, uint64_t now_ns)
 {

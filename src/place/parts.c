@@ -10,6 +10,8 @@
  *
  * *Does it pay?* That is asked when it is known what moves for the parts (pays.c).
  *
+ * *Rivals.* Of several drivers of the same processors one has a part: the fastest.
+ *
  * *Weak members.* One that is much slower than the others is left out where its part is so small that the launch hardly
  * gets shorter: its share of the data would move all the same.
  *
@@ -78,16 +80,25 @@ static bool weighted_parts(const struct tsl_placer *placer, const struct tsl_ask
 
 /* ---- By what is known ---- */
 
+/* What waits on the member, and on others with its processors, that is no part of a cut. */
+static double other_ns(const struct tsl_placer *placer, unsigned i)
+{
+    double ns = placer->load[i].other_ns;
+
+    for (unsigned k = 0; k < placer->n; k++)
+        ns += tsl_placer_rivals(placer, i, k) ? placer->load[k].other_ns : 0;
+    return ns;
+}
+
 /* Has the member nothing else to do while the launch could run? One that had a part of the last cut, and has hardly
  * anything but parts to do, keeps its part: what makes it late mostly makes the launch late as well, and to change
  * members moves data. */
 static bool is_free(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i, double run_ns)
 {
-    const struct tsl_load *load = &placer->load[i];
-    double left = tsl_load_left_ns(load, ask->now_ns);
+    double left = tsl_busy_ns(placer, i, ask->now_ns);
     double ready = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
 
-    return left <= ready + BUSY * run_ns || (placer->last_of[i] > 0 && load->other_ns <= BUSY * run_ns);
+    return left <= ready + BUSY * run_ns || (placer->last_of[i] > 0 && other_ns(placer, i) <= BUSY * run_ns);
 }
 
 /* May the member take part beside the one that is best for the whole launch? */
@@ -169,6 +180,15 @@ static double speed_with(struct tsl_placer *placer, const struct tsl_ask *ask, u
     return known ? size / ns : 0;
 }
 
+/* Two drivers of the same processors gain nothing side by side: the slower one's part goes. */
+static void drop_rivals(const struct tsl_placer *placer, struct tsl_parts *parts)
+{
+    for (unsigned i = 0; i < placer->n; i++)
+        for (unsigned k = 0; k < placer->n; k++)
+            if (tsl_placer_rivals(placer, i, k) && parts->of[k] > 0 && parts->of[k] <= parts->of[i])
+                parts->of[k] = 0;
+}
+
 /* By speed, in two rounds, as speeds may depend on sizes. */
 static void balance(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
                     struct tsl_parts *parts)
@@ -181,6 +201,7 @@ static void balance(struct tsl_placer *placer, const struct tsl_ask *ask, const 
         for (unsigned i = 0; i < placer->n; i++)
             if (parts->of[i] > 0)
                 parts->of[i] = speed_with(placer, ask, i, parts->of[i]);
+        drop_rivals(placer, parts);
     }
     normalise(placer, parts, 1);
 }
@@ -326,6 +347,7 @@ static bool parts_by_speed(struct tsl_placer *placer, const struct tsl_ask *ask,
             best = i;
     for (unsigned i = 0; i < placer->n && best < placer->n; i++)
         parts->of[i] = may_join(placer, ask, i, best) ? speed_with(placer, ask, i, 0.1) : 0;
+    drop_rivals(placer, parts);
     if (normalise(placer, parts, 1))
         return true;
     for (unsigned i = 0; i < placer->n && best < placer->n; i++)

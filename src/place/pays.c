@@ -135,7 +135,7 @@ static double start_ns(const struct tsl_placer *placer, const struct tsl_ask *as
 
     for (unsigned i = 0; i < placer->n; i++)
         if (parts->of[i] > 0)
-            start = fmax(start, tsl_load_left_ns(&placer->load[i], ask->now_ns));
+            start = fmax(start, tsl_busy_ns(placer, i, ask->now_ns));
     return start;
 }
 

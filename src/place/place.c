@@ -64,6 +64,15 @@ static unsigned units_of(const struct tsl_member *member)
     return n ? n : 1;
 }
 
+static void find_rivals(struct tsl_placer *placer, struct tsl_member *const *members)
+{
+    for (unsigned i = 0; i < placer->n; i++)
+        for (unsigned k = 0; k < placer->n; k++)
+            if (i != k && members[i]->path && members[k]->path &&
+                tsl_path_shares_processors(members[i]->path, members[k]->path))
+                tsl_members_add(&placer->rivals[i], k);
+}
+
 static bool lasting(struct tsl_member *const *members, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -92,6 +101,7 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
         placer->n_units[i] = units_of(members[i]);
         placer->is_gpu[i] = members[i]->path && members[i]->path->type & CL_DEVICE_TYPE_GPU;
     }
+    find_rivals(placer, members);
     choose_policy(placer, members, settings);
     if (placer->choose == tsl_place_auto) {
         placer->model = tsl_model_kept(lasting(members, n) ? settings->cache : NULL);
@@ -243,8 +253,7 @@ int tsl_placer_idlest(const struct tsl_placer *placer, tsl_members among, uint64
     unsigned best = fastest(placer, among);
 
     for (unsigned i = 0; i < placer->n && best < placer->n; i++)
-        if (tsl_members_has(among, i) &&
-            tsl_load_left_ns(&placer->load[i], now_ns) < tsl_load_left_ns(&placer->load[best], now_ns))
+        if (tsl_members_has(among, i) && tsl_busy_ns(placer, i, now_ns) < tsl_busy_ns(placer, best, now_ns))
             best = i;
     return best < placer->n ? (int)best : -1;
 }

@@ -133,6 +133,27 @@ static void test_by_speed(void **state)
     assert_true(pays(KERNEL, LARGE, &parts));
 }
 
+/* Members 0 and 1 drive the same processors: the faster one alone has a part, and is busy with what the other does. */
+static void test_rivals(void **state)
+{
+    struct tsl_parts parts;
+    struct tsl_placement busy = {.run_ns = 1e7};
+
+    (void)state;
+    begin_auto(3);
+    tsl_members_add(&placer->rivals[0], 1);
+    tsl_members_add(&placer->rivals[1], 0);
+    learn_both(KERNEL, 3e6, 1e6);
+    learn(2, KERNEL, 3e6);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0, 0.75, 0.25, 0});
+    all[2].windows = false;
+    assert_false(ask(KERNEL, LARGE, &parts));
+    all[2].windows = true;
+    tsl_load_add(&placer->load[0], &busy, now_ns);
+    assert_false(ask(KERNEL, LARGE, &parts));
+}
+
 static void test_alike(void **state)
 {
     struct tsl_parts parts;
@@ -1276,6 +1297,7 @@ int main(void)
         cmocka_unit_test_teardown(test_gains_outweigh, end),
         cmocka_unit_test_teardown(test_by_speed, end),
         cmocka_unit_test_teardown(test_alike, end),
+        cmocka_unit_test_teardown(test_rivals, end),
         cmocka_unit_test_teardown(test_borders_stay, end),
         cmocka_unit_test_teardown(test_borders_of_what_was_cut, end),
         cmocka_unit_test_teardown(test_small, end),

@@ -532,6 +532,62 @@ static void test_auto_finds_the_best(void **state)
     tsl_placer_destroy(placer);
 }
 
+/* Members 0 and 1 are two drivers of the same processors, and 1 takes three times as long. Launches that have no order
+ * all go to 0, however many wait there; member 2, which is another device, gets its part of them. */
+static void test_rivals_share_processors(void **state)
+{
+    struct tsl_placer *placer = make(TSL_POLICY_AUTO, NULL, NULL, 0);
+    struct tsl_placement placed[8], last[4];
+    unsigned counts[N] = {0};
+
+    (void)state;
+    tsl_members_add(&placer->rivals[0], 1);
+    tsl_members_add(&placer->rivals[1], 0);
+    for (unsigned k = 0; k < 8; k++)
+        for (unsigned i = 0; i < 3; i++)
+            learn(placer, i, 1, 1024, i == 0 ? 1000000 : 3000000);
+    all[3].eligible = false;
+    for (unsigned k = 0; k < 8; k++) {
+        placed[k] = ask(placer, 1, 1024);
+        counts[placed[k].member] += placed[k].placed;
+    }
+    assert_true(counts[0] > 2 && counts[2] > 0);
+    assert_int_equal(counts[1], 0);
+    all[2].eligible = false; /* No other device could have a launch that is held back. */
+    for (unsigned k = 0; k < 4; k++) {
+        last[k] = ask(placer, 1, 1024);
+        assert_true(last[k].placed && last[k].member == 0);
+    }
+    assert_true(tsl_busy_ns(placer, 1, now_ns) == tsl_load_left_ns(&placer->load[0], now_ns));
+    assert_true(tsl_busy_ns(placer, 2, now_ns) == tsl_load_left_ns(&placer->load[2], now_ns));
+    for (unsigned k = 0; k < 8; k++)
+        done(placer, &placed[k], 1, 1024, 0);
+    for (unsigned k = 0; k < 4; k++)
+        done(placer, &last[k], 1, 1024, 0);
+    tsl_placer_destroy(placer);
+}
+
+/* Which members are rivals is told by their paths. */
+static void test_who_is_a_rival(void **state)
+{
+    static const struct tsl_driver own, vendors;
+    struct tsl_path paths[N] = {{.driver = &own, .platform_name = (char *)"own"},
+                                {.driver = &own, .platform_name = (char *)"own"},
+                                {.driver = &vendors, .platform_name = (char *)"A"},
+                                {.driver = &vendors, .platform_name = (char *)"B"}};
+
+    (void)state;
+    for (unsigned i = 0; i < N; i++)
+        paths[i].identity.is_host_cpu = true;
+    assert_false(tsl_path_shares_processors(&paths[0], &paths[1]));
+    assert_true(tsl_path_shares_processors(&paths[1], &paths[2]));
+    assert_true(tsl_path_shares_processors(&paths[2], &paths[3]));
+    paths[3].identity.host_id = 1;
+    assert_false(tsl_path_shares_processors(&paths[2], &paths[3]));
+    paths[2].identity.is_host_cpu = false;
+    assert_false(tsl_path_shares_processors(&paths[1], &paths[2]));
+}
+
 /* Launches whose end nobody has noticed yet are taken to end when they were estimated to; but those that are watched
  * are late then, and may last. */
 static void test_load(void **state)
@@ -708,6 +764,8 @@ int main(void)
         cmocka_unit_test(test_results_are_needed_at_home),
         cmocka_unit_test(test_risks_are_given_back),
         cmocka_unit_test(test_auto_finds_the_best),
+        cmocka_unit_test(test_rivals_share_processors),
+        cmocka_unit_test(test_who_is_a_rival),
         cmocka_unit_test(test_load),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_windows_of_no_faster_member),
