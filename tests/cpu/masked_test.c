@@ -41,6 +41,12 @@ static const char source[] =
     "        + 5 * end[I(x + 2, y - h)]; }\n"
     "kernel void inside(global const int *a, global int *o, int w, int h) {\n"
     "    int x = get_global_id(0), y = get_global_id(1); if (y < h && x < w) o[I(x, y)] += 3 * a[I(x, y)]; }\n"
+    "kernel void edges(global const int *a, global int *o, int w, int h) {\n"
+    "    int x = get_global_id(0), y = get_global_id(1); if (x >= w || y >= h) return; uchar s = 0;\n"
+    "    if (x > 0 && x < w - 1 && y > 0 && y < h - 1) {\n"
+    "        int d = a[I(x + 1, y)] - a[I(x - 1, y)], e = a[I(x, y + 1)] - a[I(x, y - 1)];\n"
+    "        s = convert_uchar_sat(sqrt((float)(d * d + e * e))); }\n"
+    "    o[I(x, y)] = s; }\n"
     /* Who takes part: a[i] % m != 1, for m of 1 to 70: all, nearly all, half of them. */
     "kernel void some(global const int *a, global int *o, int m, int n) {\n"
     "    int i = get_global_id(0), v = a[i], s = 0; if (v % m != 1) { int r = a[i + n]; s = 2 * r + a[i + 2 * n]; o[i] "
@@ -300,13 +306,12 @@ static double seconds_from(struct cpu_rig *rig, cl_kernel kernel, size_t row)
 
 /* Work-items beyond an array's end that do nothing take no longer than those that compute, though no memory is there:
  * the processor takes hundreds of cycles for each access there, even if it is masked out. */
-static void rows_beyond_the_end(void **state)
+static void beyond_the_end(struct cpu_rig *rig, const char *name)
 {
-    struct cpu_rig *rig = *state;
     int *rows[2] = {rows_before_nothing(), rows_before_nothing()};
     const int values[] = {WIDE, ROWS};
     cl_int error;
-    cl_kernel kernel = clCreateKernel(cpu_rig_program(rig, source, ""), "inside", &error);
+    cl_kernel kernel = clCreateKernel(cpu_rig_program(rig, source, ""), name, &error);
     cl_mem buffers[2];
     double inside, beyond;
 
@@ -324,8 +329,19 @@ static void rows_beyond_the_end(void **state)
         clReleaseMemObject(buffers[k]);
         munmap(rows[k], 2 * WIDE * ROWS * sizeof(int));
     }
-    printf("inside %.1f us, beyond %.1f us\n", inside * 1e6, beyond * 1e6);
+    printf("%s: inside %.1f us, beyond %.1f us\n", name, inside * 1e6, beyond * 1e6);
     assert_true(beyond < 3 * inside);
+}
+
+static void rows_beyond_the_end(void **state)
+{
+    beyond_the_end(*state, "inside");
+}
+
+/* What is stored comes by many ways, and loads have a mask of their own. */
+static void edges_beyond_the_end(void **state)
+{
+    beyond_the_end(*state, "edges");
 }
 
 int main(void)
@@ -334,7 +350,7 @@ int main(void)
         cmocka_unit_test(borders_of_images),   cmocka_unit_test(both_sides_of_a_condition),
         cmocka_unit_test(counted_from_behind), cmocka_unit_test(conditions_of_the_data),
         cmocka_unit_test(a_condition_twice),   cmocka_unit_test(conditions_in_local_memory),
-        cmocka_unit_test(rows_beyond_the_end),
+        cmocka_unit_test(rows_beyond_the_end), cmocka_unit_test(edges_beyond_the_end),
     };
 
     return cmocka_run_group_tests_name("masked", tests, cpu_rig_setup, cpu_rig_teardown);

@@ -78,6 +78,12 @@ static LLVMValueRef operand_there(void *copies, LLVMValueRef operand)
     return copy ? copy : operand;
 }
 
+/* The run as it is for lanes of which none is in the mask: the others are all. */
+static struct run without_lanes(const struct run *run)
+{
+    return (struct run){.mask = run->others, .others = run->mask, .first = run->first, .last = run->last};
+}
+
 /* The access without a mask, for all lanes. */
 static LLVMValueRef plain_access(struct kc_wg *wg, LLVMValueRef access, struct kc_map *copies)
 {
@@ -102,9 +108,11 @@ static LLVMValueRef copy_access(struct kc_wg *wg, LLVMValueRef i, const struct r
     return kc_clone_instruction(wg, i, operand_there, copies);
 }
 
-/* Copies a block except its terminator. */
-static void copy_block(struct kc_wg *wg, LLVMBasicBlockRef block, const struct run *run, struct kc_map *copies)
+/* Copies a block to the end of an empty one, its way out included. */
+static void copy_block(struct kc_wg *wg, LLVMBasicBlockRef block, LLVMBasicBlockRef to, const struct run *run,
+                       struct kc_map *copies)
 {
+    LLVMPositionBuilderAtEnd(wg->builder, to);
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != LLVMGetBasicBlockTerminator(block);
          i = LLVMGetNextInstruction(i)) {
         LLVMValueRef copy = copy_access(wg, i, run, copies);
@@ -112,6 +120,7 @@ static void copy_block(struct kc_wg *wg, LLVMBasicBlockRef block, const struct r
         if (copy)
             kc_map_set_pointer(copies, i, copy);
     }
+    LLVMBuildBr(wg->builder, LLVMGetSuccessor(LLVMGetBasicBlockTerminator(block), 0));
 }
 
 /* ---- What comes after -------------------------------------------------------------------------------------------- */
@@ -132,30 +141,59 @@ static void replace_inside(LLVMBasicBlockRef block, LLVMValueRef value, LLVMValu
                 LLVMSetOperand(i, k, by);
 }
 
-/* Merges the two values that were made into one. */
-static void join(struct kc_wg *wg, LLVMBasicBlockRef blocks[2], LLVMBasicBlockRef after, struct kc_map *copies)
-{
-    for (KC_EACH_INSTRUCTION(i, blocks[0])) {
-        LLVMValueRef values[2] = {i, kc_map_get_pointer(copies, i)}, phi;
+enum way { SOME, ALL, NONE, N_WAYS };
 
-        if (kc_is_void(i) || !is_used_elsewhere(i, blocks[0]))
+/* Merges the values that were made into one. */
+static void join(struct kc_wg *wg, LLVMBasicBlockRef blocks[N_WAYS], LLVMBasicBlockRef after,
+                 struct kc_map copies[N_WAYS])
+{
+    for (KC_EACH_INSTRUCTION(i, blocks[SOME])) {
+        LLVMValueRef values[N_WAYS] = {i, kc_map_get_pointer(&copies[ALL], i), kc_map_get_pointer(&copies[NONE], i)},
+                     phi;
+
+        if (kc_is_void(i) || !is_used_elsewhere(i, blocks[SOME]))
             continue;
         LLVMPositionBuilderBefore(wg->builder, LLVMGetFirstInstruction(after));
         phi = LLVMBuildPhi(wg->builder, LLVMTypeOf(i), "");
         LLVMReplaceAllUsesWith(i, phi);
-        replace_inside(blocks[0], phi, i);
-        LLVMAddIncoming(phi, values, blocks, 2);
+        replace_inside(blocks[SOME], phi, i);
+        LLVMAddIncoming(phi, values, blocks, N_WAYS);
     }
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-/* Are all lanes in the run's mask? The first access's mask is tested: the other may be computed behind it. */
-static LLVMValueRef is_full(struct kc_wg *wg, const struct run *run)
-{
-    LLVMValueRef mask = mask_of(run->first);
+/* Else LLVM's passes join the two questions into one branch, which asks the rarer one first. */
+#define MOSTLY 1000
 
-    return mask == run->mask ? kc_are_all(wg, mask) : LLVMBuildIsNull(wg->builder, kc_mask_bits(wg, mask), "");
+static void say_mostly_true(struct kc_wg *wg, LLVMValueRef branch)
+{
+    LLVMMetadataRef weights[] = {LLVMMDStringInContext2(wg->context, "branch_weights", 14),
+                                 LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(wg->context), MOSTLY, 0)),
+                                 LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(wg->context), 1, 0))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(wg->context, weights, 3);
+
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(wg->context, "prof", 4), LLVMMetadataAsValue(wg->context, node));
+}
+
+/* From the end of `before` to the way for the lanes in the run's mask. The first access's mask is asked: the other may
+ * be computed behind it. */
+static void choose_way(struct kc_wg *wg, const struct run *run, LLVMBasicBlockRef before,
+                       LLVMBasicBlockRef blocks[N_WAYS])
+{
+    LLVMBuilderRef b = wg->builder;
+    LLVMValueRef asked = mask_of(run->first), bits, all, none;
+    LLVMBasicBlockRef not_all = LLVMInsertBasicBlockInContext(wg->context, blocks[SOME], "");
+    bool inverted = asked != run->mask;
+
+    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
+    LLVMPositionBuilderAtEnd(b, before);
+    bits = kc_mask_bits(wg, asked);
+    all = LLVMBuildICmp(b, LLVMIntEQ, bits, LLVMConstAllOnes(LLVMTypeOf(bits)), "");
+    none = LLVMBuildIsNull(b, bits, "");
+    say_mostly_true(wg, LLVMBuildCondBr(b, inverted ? none : all, blocks[ALL], not_all));
+    LLVMPositionBuilderAtEnd(b, not_all);
+    LLVMBuildCondBr(b, inverted ? all : none, blocks[NONE], blocks[SOME]);
 }
 
 /* Returns the block behind the run. */
@@ -163,18 +201,18 @@ static LLVMBasicBlockRef part(struct kc_wg *wg, const struct run *run)
 {
     LLVMValueRef behind = LLVMGetNextInstruction(run->last);
     LLVMBasicBlockRef before = LLVMGetInstructionParent(run->first), some = kc_split_before(run->first);
-    LLVMBasicBlockRef after = kc_split_before(behind);
-    LLVMBasicBlockRef all = LLVMInsertBasicBlockInContext(wg->context, after, ""), blocks[2] = {some, all};
-    struct kc_map copies = {.n = 0};
+    LLVMBasicBlockRef after = kc_split_before(behind), blocks[N_WAYS] = {some};
+    struct kc_map copies[N_WAYS] = {{.n = 0}};
+    struct run other = without_lanes(run);
 
-    LLVMPositionBuilderAtEnd(wg->builder, all);
-    copy_block(wg, some, run, &copies);
-    LLVMBuildBr(wg->builder, after);
-    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
-    LLVMPositionBuilderAtEnd(wg->builder, before);
-    LLVMBuildCondBr(wg->builder, is_full(wg, run), all, some);
-    join(wg, blocks, after, &copies);
-    kc_map_clear(&copies);
+    for (enum way way = ALL; way < N_WAYS; way++) {
+        blocks[way] = LLVMInsertBasicBlockInContext(wg->context, after, "");
+        copy_block(wg, some, blocks[way], way == ALL ? run : &other, &copies[way]);
+    }
+    choose_way(wg, run, before, blocks);
+    join(wg, blocks, after, copies);
+    for (enum way way = ALL; way < N_WAYS; way++)
+        kc_map_clear(&copies[way]);
     return after;
 }
 

@@ -114,13 +114,31 @@ static void part(struct kc_wg *wg, const struct store *store, bool full)
         sink(wg, before, some);
 }
 
-#define MOST_STEPS 16 /* from a mask to what it is made of */
+#define MOST_STEPS 128 /* from a mask to what it is made of */
+
+struct made {
+    LLVMValueRef of[MOST_STEPS];
+    unsigned n;
+};
+
+/* False: it is among them, or they are too many. */
+static bool add_step(struct made *made, LLVMValueRef value, bool *too_many)
+{
+    for (unsigned i = 0; i < made->n; i++)
+        if (made->of[i] == value)
+            return false;
+    *too_many = made->n == MOST_STEPS;
+    if (!*too_many)
+        made->of[made->n++] = value;
+    return !*too_many;
+}
 
 /* Is the value made in the loop, of no vector of its turn before? One from before the loop needs no question in each
  * turn. With lanes' states from turn to turn the loop goes on while some lane is in it, so that few masks have none. */
-static bool is_made_anew(const struct kc_flow *flow, LLVMValueRef value, int loop, unsigned *steps)
+static bool is_made_anew(const struct kc_flow *flow, LLVMValueRef value, int loop, struct made *made)
 {
     LLVMTypeRef type = LLVMTypeOf(value);
+    bool too_many = false;
     int block;
 
     if (!LLVMIsAInstruction(value) || LLVMGetTypeKind(type) != LLVMVectorTypeKind)
@@ -128,10 +146,12 @@ static bool is_made_anew(const struct kc_flow *flow, LLVMValueRef value, int loo
     block = kc_flow_number(flow, LLVMGetInstructionParent(value));
     if (!kc_bits_get(&flow->loops[loop].blocks, (size_t)block))
         return true;
-    if ((LLVMIsAPHINode(value) && block == flow->loops[loop].header) || ++*steps > MOST_STEPS)
+    if (LLVMIsAPHINode(value) && block == flow->loops[loop].header)
         return false;
+    if (!add_step(made, value, &too_many))
+        return !too_many;
     for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(value); i++) /* A phi's are what comes in. */
-        if (!is_made_anew(flow, LLVMGetOperand(value, i), loop, steps))
+        if (!is_made_anew(flow, LLVMGetOperand(value, i), loop, made))
             return false;
     return true;
 }
@@ -139,14 +159,14 @@ static bool is_made_anew(const struct kc_flow *flow, LLVMValueRef value, int loo
 /* May the mask be without lanes, for all that is known? */
 static bool may_be_empty(const struct kc_flow *flow, const struct store *store, int loop)
 {
-    unsigned steps = 0;
+    struct made made = {.n = 0};
 
     if (loop == KC_NONE)
         return true;
     return LLVMIsAInstruction(store->mask) &&
            kc_bits_get(&flow->loops[loop].blocks,
                        (size_t)kc_flow_number(flow, LLVMGetInstructionParent(store->mask))) &&
-           is_made_anew(flow, store->mask, loop, &steps);
+           is_made_anew(flow, store->mask, loop, &made);
 }
 
 static bool has_stores(LLVMValueRef function)

@@ -52,7 +52,8 @@ void kc_wg_guard_splats(LLVMModuleRef module);
 
 /* Lanes that load and store consecutive elements under a mask ("if (x > 0 && x < w - 1) …"), which mostly has all
  * lanes: the code is duplicated for that case, without the accesses of masked-out lanes. A stencil takes an eighth
- * less, with AVX-512 a third. */
+ * less, with AVX-512 a third. Once more for no lane: a masked load where no memory is costs hundreds of cycles, and
+ * work-groups that reach beyond an image's last row have one in each strip. */
 void kc_wg_part_full_masks(LLVMModuleRef module);
 
 /* Gathers by indices that LLVM knows not to be negative have lost their sign. x86 takes sixteen 32-bit indices at once
