@@ -55,11 +55,19 @@ OF_BOTH(erfc)
 OF_BOTH(tgamma)
 OF_BOTH(lgamma)
 OF_DOUBLE_2(atan2)
-OF_DOUBLE_2(hypot)
 OF_BOTH_2(fdim)
 OF_BOTH_2(fmod)
 OF_BOTH_2(remainder)
 OF_BOTH_2(pow)
+
+/* Theirs is infinite where the result is the largest number. Of numbers that far apart it is the larger one. */
+double __nv_hypot(double x, double y);
+double OVERLOADABLE hypot(double x, double y)
+{
+    double length = __nv_hypot(x, y), most = fmax(fabs(x), fabs(y)), least = fmin(fabs(x), fabs(y));
+
+    return length == INFINITY && most < INFINITY && least < most * 0x1p-27 ? most : length;
+}
 
 /* 4.5 ulps of 6. Zeros and infinities have the quotient's signs. */
 double OVERLOADABLE tanpi(double x)

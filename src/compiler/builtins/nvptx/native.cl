@@ -164,10 +164,14 @@ float OVERLOADABLE half_powr(float x, float y)
     return native_exp2(y * log2(x));
 }
 
-/* Of angles up to 2^16: quarters of a turn are taken off, and near a zero the rest decides. */
+/* Of angles up to 2^16: quarters of a turn are taken off, and near a zero the rest decides. Others are as good as 0,
+ * so that results are a sine's or cosine's; infinite ones are no numbers. */
 static float small_angle(float x, int *quarter)
 {
-    float n = rint(x * M_2_PI_F);
+    float n;
+
+    x = fabs(x) > 65536.0f ? x - x : x;
+    n = rint(x * M_2_PI_F);
 
     *quarter = (int)n;
     return fma(n, 4.37113883e-08f, fma(n, -1.57079637f, x));
