@@ -84,15 +84,14 @@ static size_t volume(const size_t region[3])
     return region[0] * region[1] * region[2];
 }
 
-static bool is_short(const struct cpu_task *task)
+/* Of a task that is no launch: are there at most so many bytes to copy or to fill? */
+static bool moves_at_most(const struct cpu_task *task, size_t most)
 {
     switch (task->kind) {
-    case CPU_LAUNCH:
-        return cpu_launch_is_short(task);
     case CPU_COPY:
-        return volume(task->copy.region) <= SHORT_SIZE;
+        return volume(task->copy.region) <= most;
     case CPU_FILL:
-        return volume(task->fill.box.region) <= SHORT_SIZE;
+        return volume(task->fill.box.region) <= most;
     case CPU_COMBINE:
         return task->combine.size <= SHORT_SIZE;
     default:
@@ -100,23 +99,17 @@ static bool is_short(const struct cpu_task *task)
     }
 }
 
+static bool is_short(const struct cpu_task *task)
+{
+    return task->kind == CPU_LAUNCH ? cpu_launch_is_short(task) : moves_at_most(task, SHORT_SIZE);
+}
+
 /* A quarter of a megabyte is moved in less time than a piece of a launch takes. */
 #define QUICK_SIZE ((size_t)256 << 10)
 
 bool cpu_is_quick(const struct cpu_task *task)
 {
-    switch (task->kind) {
-    case CPU_LAUNCH:
-        return cpu_launch_is_quick(task);
-    case CPU_COPY:
-        return volume(task->copy.region) <= QUICK_SIZE;
-    case CPU_FILL:
-        return volume(task->fill.box.region) <= QUICK_SIZE;
-    case CPU_COMBINE:
-        return task->combine.size <= SHORT_SIZE;
-    default:
-        return true;
-    }
+    return task->kind == CPU_LAUNCH ? cpu_launch_is_quick(task) : moves_at_most(task, QUICK_SIZE);
 }
 
 static bool opener_is_sure(const struct cpu_task *gate)
