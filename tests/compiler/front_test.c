@@ -563,17 +563,19 @@ static void processors_are_those_that_llvm_knows(void **state)
     tsl_compiled_finish(&compiled);
 }
 
-/* kc_build's target has no opinion but the source's. */
+/* kc_build's target has no opinion but the source's. On the CPU a required size binds only a kernel that asks for its
+ * group's sizes or places. */
 static void sizes_are_recommended(void **state)
 {
     static const struct {
-        const char *attribute;
+        const char *attribute, *value;
         size_t size[3], target_size[3];
     } cases[] = {
-        {"", {0, 0, 0}, {256, 1, 1}},
-        {"__attribute__((reqd_work_group_size(4, 2, 3)))", {4, 2, 3}, {4, 2, 3}},
-        {"__attribute__((work_group_size_hint(16, 8, 1)))", {16, 8, 1}, {16, 8, 1}},
-        {"__attribute__((work_group_size_hint(100000, 8, 1)))", {100000, 8, 1}, {256, 1, 1}},
+        {"", "1", {0, 0, 0}, {256, 1, 1}},
+        {"__attribute__((reqd_work_group_size(4, 2, 3)))", "get_local_id(0)", {4, 2, 3}, {4, 2, 3}},
+        {"__attribute__((reqd_work_group_size(4, 2, 3)))", "1", {4, 2, 3}, {256, 1, 1}},
+        {"__attribute__((work_group_size_hint(16, 8, 1)))", "1", {16, 8, 1}, {16, 8, 1}},
+        {"__attribute__((work_group_size_hint(100000, 8, 1)))", "1", {100000, 8, 1}, {256, 1, 1}},
     };
 
     (void)state;
@@ -582,7 +584,8 @@ static void sizes_are_recommended(void **state)
         struct tsl_wire_build build = {.target = TSL_WIRE_CPU, .options = (char *)"", .source = source};
         struct tsl_compiled facts, cpu;
 
-        snprintf(source, sizeof(source), "kernel %s void f(global int *x) { x[0] = 1; }", cases[i].attribute);
+        snprintf(source, sizeof(source), "kernel %s void f(global int *x) { x[get_global_id(0)] = %s; }",
+                 cases[i].attribute, cases[i].value);
         assert_int_equal(tsl_compile(&build, &cpu), CL_SUCCESS);
         build.target = TSL_WIRE_FACTS;
         assert_int_equal(tsl_compile(&build, &facts), CL_SUCCESS);

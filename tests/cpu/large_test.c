@@ -57,20 +57,10 @@ static void check(struct cpu_rig *rig, const char *name, uint32_t (*right)(const
 {
     cl_program program = cpu_rig_program(rig, source, "");
     uint8_t table[TABLE];
-    uint32_t got[N];
-    cl_mem buffers[2];
 
     for (size_t i = 0; i < TABLE; i++)
         table[i] = (uint8_t)cpu_rig_random();
-    buffers[0] = cpu_rig_buffer(rig, sizeof(table), table);
-    buffers[1] = cpu_rig_buffer(rig, sizeof(got), NULL);
-    cpu_rig_run(rig, program, name, 2, buffers, 0, NULL, N);
-    cpu_rig_read(rig, buffers[1], sizeof(got), got);
-    for (uint32_t g = 0; g < N; g++)
-        if (got[g] != right(table, g))
-            fail_msg("%s of %u: %#x, not %#x", name, g, got[g], right(table, g));
-    for (size_t k = 0; k < 2; k++)
-        clReleaseMemObject(buffers[k]);
+    cpu_rig_check_items(rig, program, name, table, sizeof(table), N, right);
     clReleaseProgram(program);
 }
 

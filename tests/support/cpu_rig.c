@@ -232,3 +232,20 @@ void cpu_rig_check_all(struct cpu_rig *rig, const struct cpu_rig_checks *checks)
     }
     assert_int_equal(wrong, 0);
 }
+
+void cpu_rig_check_items(struct cpu_rig *rig, cl_program program, const char *name, uint8_t *table, size_t size,
+                         uint32_t n, uint32_t (*right)(const uint8_t *table, uint32_t item))
+{
+    uint32_t *got = malloc(n * sizeof(*got));
+    cl_mem buffers[2] = {cpu_rig_buffer(rig, size, table), cpu_rig_buffer(rig, 2 * n * sizeof(*got), NULL)};
+
+    assert_non_null(got);
+    cpu_rig_run(rig, program, name, 2, buffers, 0, NULL, n);
+    cpu_rig_read(rig, buffers[1], n * sizeof(*got), got);
+    for (uint32_t i = 0; i < n; i++)
+        if (got[i] != right(table, i))
+            fail_msg("%s of %u: %#x, not %#x", name, i, got[i], right(table, i));
+    for (size_t k = 0; k < 2; k++)
+        clReleaseMemObject(buffers[k]);
+    free(got);
+}

@@ -66,6 +66,11 @@ struct cpu_rig_block {
 void cpu_rig_take(struct cpu_rig_block *block, uint64_t x, uint64_t y, uint64_t z);
 void cpu_rig_flush(struct cpu_rig_block *block);
 
+/* Runs a kernel `(global const uchar *table, global uint *out)` over n work-items; out has room for twice as many.
+ * Fails the test where out[item] is another number than `right` says. */
+void cpu_rig_check_items(struct cpu_rig *rig, cl_program program, const char *name, uint8_t *table, size_t size,
+                         uint32_t n, uint32_t (*right)(const uint8_t *table, uint32_t item));
+
 /* Programs with n things to check in each. */
 struct cpu_rig_checks {
     unsigned n_programs, n;
