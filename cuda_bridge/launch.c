@@ -68,13 +68,18 @@ static cl_int bind_arg(const struct tsl_arg_fact *facts, const struct tsl_bound_
     return CL_INVALID_KERNEL_ARGS;
 }
 
-/* Have all images that the kernel reads by textures, if it can, a texture object? */
+/* May the kernel read the image by a texture object? Also where it doesn't say what it does to it. */
+static bool reads(const struct tsl_arg_fact *fact)
+{
+    return fact->kind == TSL_FACT_IMAGE && fact->access != CL_KERNEL_ARG_ACCESS_WRITE_ONLY &&
+           fact->access != CL_KERNEL_ARG_ACCESS_READ_WRITE;
+}
+
+/* Have all images that the kernel reads a texture object? */
 static bool has_textures(const struct tsl_cuda_kernel *kernel, const struct tsl_bound_args *args)
 {
     for (cl_uint i = 0; i < args->n; i++)
-        if (kernel->facts->args[i].kind == TSL_FACT_IMAGE &&
-            kernel->facts->args[i].access == CL_KERNEL_ARG_ACCESS_READ_ONLY &&
-            !tsl_cuda_mem(args->args[i].mem)->texture)
+        if (reads(&kernel->facts->args[i]) && !tsl_cuda_mem(args->args[i].mem)->texture)
             return false;
     return true;
 }
