@@ -61,13 +61,17 @@ class Choice
                 visit(function);
     }
 
+    /* Is a kernel so large that calls may pay? */
+    bool may_pay() const
+    {
+        return !odd && largest >= LEAST_KERNEL;
+    }
+
     /* Functions that a kernel would have several times become called ones. False: there are none. */
     bool make()
     {
         bool any = false;
 
-        if (odd || largest < LEAST_KERNEL)
-            return false;
         std::reverse(order.begin(), order.end()); /* callers first */
         for (llvm::Function *function : order) {
             bool called = is_worth(*function);
@@ -153,8 +157,8 @@ LLVMModuleRef kc_calls_copy(LLVMModuleRef module)
 {
     std::unique_ptr<llvm::Module> copy;
 
-    if (shares_variables(*llvm::unwrap(module)))
-        return nullptr;
+    if (shares_variables(*llvm::unwrap(module)) || !Choice(*llvm::unwrap(module)).may_pay())
+        return nullptr; /* of nearly all programs: no copy is made of them */
     copy = llvm::CloneModule(*llvm::unwrap(module));
     return Choice(*copy).make() ? llvm::wrap(copy.release()) : nullptr;
 }
