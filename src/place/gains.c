@@ -8,6 +8,7 @@
 
 #define GAINS     0.05 /* of what all launches take: cuts that gain less are no reason to distribute data */
 #define NOTES     64   /* launches, after which the model is told */
+#define LEAST_NS  1e6  /* of a program that takes less nothing is kept */
 #define GAINS_KEY UINT64_C(0x6a09e667f3bcc908) /* the model knows both sums as kernels of their own */
 #define TAKES_KEY UINT64_C(0xbb67ae8584caa73b)
 
@@ -15,7 +16,7 @@ void tsl_gains_tell(struct tsl_placer *placer)
 {
     struct tsl_gains *gains = &placer->gains;
 
-    if (!placer->model)
+    if (!placer->model || gains->launches_ns < LEAST_NS)
         return;
     tsl_model_spent(placer->model, placer->program ^ TAKES_KEY, gains->launches_ns);
     tsl_model_spent(placer->model, placer->program ^ GAINS_KEY, gains->net_ns);
@@ -24,8 +25,10 @@ void tsl_gains_tell(struct tsl_placer *placer)
 
 void tsl_gains_launched(struct tsl_placer *placer, double whole_ns)
 {
+    if (placer->n < 2)
+        return;
     placer->gains.launches_ns += whole_ns;
-    if (++placer->gains.n >= NOTES)
+    if (++placer->gains.n % NOTES == 0)
         tsl_gains_tell(placer);
 }
 
