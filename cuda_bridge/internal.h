@@ -36,10 +36,10 @@ struct tsl_cuda_program;
 /* What probe() learns of a GPU; path->priv. Lives as long as the process. */
 struct tsl_cuda_gpu {
     CUdevice device;
-    int capability; /* 90: 9.0 */
-    int n_units, clock_khz, warp;
-    int max_threads, max_dim[3]; /* of a work-group */
-    int local_size;              /* bytes of shared memory of a work-group */
+    int capability;                           /* 90: 9.0 */
+    int n_units, unit_items, clock_khz, warp; /* unit_items: threads that a unit runs at a time */
+    int max_threads, max_dim[3];              /* of a work-group */
+    int local_size;                           /* bytes of shared memory of a work-group */
     int constant_size, l2_size;
     int integrated, ecc;
     int managed; /* memory that the host and kernels share, both at once */

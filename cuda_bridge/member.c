@@ -375,6 +375,7 @@ static void fill_caps(const struct tsl_cuda_gpu *gpu, struct tsl_member_caps *ca
         .domain_atomics = gpu->domain_atomics,
         .domain_granule = gpu->domain_granule,
         .first_launch_ns = FIRST_LAUNCH_NS,
+        .fill_items = (uint32_t)(gpu->n_units * gpu->unit_items),
         /* As the OpenCL driver guesses for GPUs: units times megahertz times lanes. */
         .speed = (double)gpu->n_units * gpu->clock_khz / 1000.0 * 64.0,
     };

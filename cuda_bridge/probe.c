@@ -35,6 +35,7 @@ static struct tsl_cuda_gpu *look_at(int ordinal, CUdevice device)
         .capability = 10 * ask(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
                       ask(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
         .n_units = ask(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        .unit_items = ask(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
         .clock_khz = ask(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
         .warp = ask(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE),
         .max_threads = ask(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),

@@ -37,6 +37,7 @@ struct tsl_fake_member {
     double speed;            /* 0: 1; kernels take item_ns / speed for a work-item */
     uint64_t delay_ns;       /* of every operation but marks */
     uint64_t item_ns;        /* of every work-item at speed 1 */
+    uint32_t fill_items;     /* caps.fill_items: fewer work-items take as long as so many */
     uint64_t bandwidth;      /* bytes per second of copies and fills; 0: they take no time beyond delay_ns */
     uint64_t own_bandwidth;  /* … of copies from the member's memory to itself; 0: bandwidth */
     uint64_t memory_size;    /* bytes; 0: 1 GiB. Allocation fails beyond */

@@ -99,6 +99,8 @@ struct tsl_member_caps {
     size_t dma_align;        /* bytes; transfers from and to other host addresses are slow. 0: all are alike */
     double
         first_launch_ns; /* beside others, on a member that is ready: code is loaded, memory is taken; 0: not known */
+    uint32_t fill_items; /* work-items that it runs at a time, where it is known that fewer mostly take as long (GPUs);
+                            0: it has few processors, each of which has several to do */
     double speed;        /* rough relative compute speed, > 0: only for the order of members before any measurement */
     /* What kernels can do with the host's memory whose addresses they get (shared virtual memory): CL_DEVICE_SVM_…
      * bits, 0: nothing. It holds for memory of svm_alloc or, with svm_anywhere, for any. */

@@ -188,6 +188,10 @@ static double rough_speed(const struct tsl_opencl_device *device, cl_device_type
 /* What FPGAs' direct memory access takes (Alonso 2023, 4.2.4). */
 #define DMA_ALIGN 64u
 
+/* OpenCL has no question for it: AMD's units run some 2000. Where they run fewer, cuts of launches that are smaller
+ * than this are tried before they are trusted. */
+#define UNIT_ITEMS 2048u
+
 static bool may_have_gates(const struct tsl_opencl_quirks *quirks)
 {
     return !quirks->no_gates || tsl_settings()->gates == TSL_GATES_ON;
@@ -208,6 +212,8 @@ static void fill_caps(const struct tsl_opencl_device *device, cl_device_type typ
         .base_align = align ? align : 1,
         .dma_align = type & CL_DEVICE_TYPE_ACCELERATOR ? DMA_ALIGN : 0,
         .access_holds = device->quirks.access_holds,
+        .fill_items =
+            type & CL_DEVICE_TYPE_GPU ? (uint32_t)number(device, CL_DEVICE_MAX_COMPUTE_UNITS) * UNIT_ITEMS : 0,
         .speed = rough_speed(device, type),
     };
 }

@@ -448,7 +448,7 @@ static bool is_chance(const struct tsl_guess *seen, const struct tsl_guess *whol
 }
 
 /* 0: unknown. A launch of that size may do other work than a part of this launch: parts that were seen tell more, and
- * so does the whole where its part fills a device. */
+ * so does the whole where its part fills a device. Of one that doesn't fill a GPU nothing is hoped for. */
 static double part_guess(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i, uint64_t size)
 {
     uint64_t kernel = tsl_part_known_as(ask, i), kind = placer->kind[i];
@@ -457,9 +457,17 @@ static double part_guess(struct tsl_placer *placer, const struct tsl_ask *ask, u
     struct tsl_guess whole = tsl_model_run(placer->model, kind, kernel, ask->size);
     if (seen.n_samples && !is_chance(&seen, &whole))
         return seen.ns;
-    if (size >= TSL_FULL_ITEMS && whole.n_samples)
-        return whole.ns * (double)size / (double)ask->size;
-    return tsl_model_run(placer->model, kind, kernel, size).ns;
+    if (whole.n_samples && (size >= TSL_FULL_ITEMS || (double)size < placer->fill[i]))
+        return tsl_estimate_scaled(placer, i, whole.ns, (double)ask->size, (double)size);
+    return tsl_estimate_run(placer, i, kernel, size).ns;
+}
+
+bool tsl_auto_part_unseen(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size)
+{
+    uint64_t kernel = tsl_part_key(tsl_part_known_as(ask, member));
+
+    return (double)size < placer->fill[member] &&
+           !tsl_model_run(placer->model, placer->kind[member], kernel, size).n_samples;
 }
 
 double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,

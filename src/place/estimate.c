@@ -34,13 +34,30 @@ struct tsl_option tsl_estimate_of(const struct tsl_guess *guess)
                                .run_ns = guess->ns};
 }
 
+double tsl_estimate_scaled(const struct tsl_placer *placer, unsigned i, double ns, double from, double to)
+{
+    double fill = placer->fill[i];
+
+    return ns * fmax(to, fill) / fmax(from, fmax(fill, 1));
+}
+
+struct tsl_guess tsl_estimate_run(const struct tsl_placer *placer, unsigned i, uint64_t kernel, uint64_t size)
+{
+    struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[i], kernel, size);
+
+    if (guess.ns > 0 && !guess.n_samples)
+        guess.ns = tsl_estimate_scaled(placer, i, guess.ns / (double)size * (double)guess.judged_by,
+                                       (double)guess.judged_by, (double)size);
+    return guess;
+}
+
 void tsl_estimate_known(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_option *options)
 {
     for (unsigned i = 0; i < placer->n; i++) {
         struct tsl_guess guess = {0};
 
         if (tsl_candidate_of(ask, i)->eligible)
-            guess = tsl_model_run(placer->model, placer->kind[i], tsl_kernel_known_as(ask, i), ask->size);
+            guess = tsl_estimate_run(placer, i, tsl_kernel_known_as(ask, i), ask->size);
         options[i] = tsl_estimate_of(&guess);
     }
 }

@@ -45,6 +45,10 @@ static inline uint64_t tsl_part_known_as(const struct tsl_ask *ask, unsigned i)
 
 /* What is known of a run by the model's guess; start and end aren't yet. */
 struct tsl_option tsl_estimate_of(const struct tsl_guess *guess);
+/* What takes ns over `from` work-items, over `to` of them. */
+double tsl_estimate_scaled(const struct tsl_placer *placer, unsigned i, double ns, double from, double to);
+/* What the model knows of a run on member i. What was seen at another size only is judged by what fills the member. */
+struct tsl_guess tsl_estimate_run(const struct tsl_placer *placer, unsigned i, uint64_t kernel, uint64_t size);
 /* The spread of times without the machine's noise: what a small kernel takes longer for once says nothing of its work.
  */
 double tsl_estimate_spread(double spread, double run_ns);

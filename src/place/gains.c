@@ -2,7 +2,8 @@
  * Do a program's cuts gain anything? What its launches take, and what the ledger (pays.c) says of its cuts, is added up
  * and kept for later runs. A program whose launches run whole, or whose cuts gain next to nothing, is served better
  * where its data aren't distributed in the first place: what lies on two members must be brought together for a launch
- * that needs all of it.
+ * that needs all of it. Launches of unknown kernels count when they have run whole; whether a cut one gained something
+ * nobody knows.
  */
 #include "place/internal.h"
 

@@ -62,6 +62,7 @@ struct tsl_placer {
     double first_use_ns[TSL_MAX_MEMBERS]; /* caps.first_launch_ns */
     uint64_t kind[TSL_MAX_MEMBERS];       /* tsl_kind_of */
     bool profiles[TSL_MAX_MEMBERS];       /* caps.profiles */
+    double fill[TSL_MAX_MEMBERS];         /* caps.fill_items */
     unsigned domain[TSL_MAX_MEMBERS];     /* caps.domain */
     tsl_members rivals[TSL_MAX_MEMBERS];  /* others that compute on the same processors */
     bool is_gpu[TSL_MAX_MEMBERS];
@@ -183,6 +184,9 @@ struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask 
  * The kernel is known on some kind. */
 double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                         bool *known);
+/* May a part of that size take less than the whole launch takes, although it is judged as if it didn't? It doesn't fill
+ * the member, and none like it was seen there. */
+bool tsl_auto_part_unseen(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size);
 /* tsl_placer_windows(), and what it learns from. */
 enum tsl_by_windows tsl_auto_windows(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned n_chained,
                                      bool tries);

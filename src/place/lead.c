@@ -17,8 +17,7 @@
 #define MOST_PART   (1.0 / 8)
 #define LARGE_PART  (1.0 / 2) /* of a launch that may be long ... */
 #define LONG_NS     2e7       /* ... as another one was */
-#define UNIT_ITEMS  2048.0    /* fill a compute unit of a GPU ... */
-#define UNIT_GROUPS 2.0       /* ... of another member */
+#define UNIT_GROUPS 2.0       /* fill a compute unit of a member that says nothing else */
 #define MOST_NS     1e7       /* is what they may have cost */
 #define FORGET      0.01      /* of what launches take */
 
@@ -27,9 +26,8 @@ double tsl_lead_fill = 1;
 
 double tsl_placer_lead(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t n_groups)
 {
-    double units = placer->n_units[member];
-    double fill =
-        placer->is_gpu[member] ? units * UNIT_ITEMS / (double)ask->size : units * UNIT_GROUPS / (double)n_groups;
+    double fill = placer->fill[member] > 0 ? placer->fill[member] / (double)ask->size
+                                           : placer->n_units[member] * UNIT_GROUPS / (double)n_groups;
     double part = fmax(fill * tsl_lead_fill, LEAST_PART);
 
     if (!placer->model || placer->split == TSL_SPLIT_OFF || tsl_split_always(placer->split))

@@ -413,8 +413,10 @@ static struct tsl_guess guess_locked(struct tsl_model *model, uint64_t kind, uin
         return guess;
     }
     other = known_nearest_locked(model, kind, kernel, class_of(size));
-    if (other)
+    if (other) {
         guess.ns = from_other_size(run, other, kind) * (double)size;
+        guess.judged_by = UINT64_C(1) << other->key.class;
+    }
     return guess;
 }
 

@@ -56,7 +56,8 @@ void tsl_model_ran(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint
 struct tsl_guess {
     double ns;
     double spread;      /* how many times as long it took at worst, of late; >= 1 */
-    unsigned n_samples; /* of just this class; 0: judged by other sizes */
+    unsigned n_samples; /* of just this class; 0: judged by another size, as if each work-item took as long as there */
+    uint64_t judged_by; /* ... that size */
     unsigned n_tries;   /* tsl_model_tried */
 };
 struct tsl_guess tsl_model_run(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t size);

@@ -277,6 +277,14 @@ static bool much_the_same(const struct tsl_placer *placer, const struct tsl_part
     return true;
 }
 
+static bool any_unseen(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
+{
+    for (unsigned i = 0; i < placer->n; i++)
+        if (parts->of[i] > 0 && tsl_auto_part_unseen(placer, ask, i, (uint64_t)(parts->of[i] * (double)ask->size)))
+            return true;
+    return false;
+}
+
 static bool known_parts(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
                         struct tsl_parts *parts)
 {
@@ -290,6 +298,7 @@ static bool known_parts(struct tsl_placer *placer, const struct tsl_ask *ask, co
     if (much_the_same(placer, parts))
         memcpy(parts->of, placer->last_of, placer->n * sizeof(*parts->of));
     parts->run_ns = longest_but(placer, ask, parts, placer->n);
+    parts->unseen = any_unseen(placer, ask, parts);
     return parts->run_ns >= LEAST_PART_NS;
 }
 

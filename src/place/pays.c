@@ -18,7 +18,8 @@
  * The same entries, over the whole program, tell later runs whether its data are to be distributed (gains.c).
  *
  * *Whole launches are measured.* A small launch doesn't fill a large device, and its parts take as long as it does. So
- * what the whole takes mustn't be told by its parts: after some launches that were cut one runs whole.
+ * what the whole takes mustn't be told by its parts: after some launches that were cut one runs whole. And its parts
+ * are thought to take as long as the whole until some were seen, for which the purse for tries pays (auto.c).
  *
  * *To ask costs, too.* A kernel whose launches were found not to pay, time after time, is asked about ever more rarely.
  */
@@ -335,11 +336,11 @@ static bool only_tries(const struct tsl_placer *placer, const struct tsl_parts *
     return n_others == 1 && !tsl_members_is_empty(parts->tried);
 }
 
-/* What a cut for tries' sake costs is paid by the purse for tries, with what the launch itself will bring. Their moves
- * take place beside the other part: parts.c sees to that. */
-static bool purse_pays(struct tsl_placer *placer, const struct tsl_parts *parts)
+/* What a cut for tries' sake costs is paid by the purse for tries, with what the launch itself will bring. Moves of
+ * members that are tried take place beside the other part: parts.c sees to that. */
+static bool purse_pays(struct tsl_placer *placer, const struct tsl_parts *parts, double move_ns)
 {
-    double price_ns = cost_ns(placer) + joints_ns(placer, parts);
+    double price_ns = cost_ns(placer) + joints_ns(placer, parts) + move_ns;
 
     if (price_ns > placer->purse_ns + TSL_TRY_PART * parts->whole_run_ns)
         return false;
@@ -370,7 +371,9 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
             tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "... member %u: %.4f of it%s", i, parts->of[i],
                     tsl_members_has(parts->tried, i) ? ", as a try" : "");
     if (only_tries(placer, parts))
-        return purse_pays(placer, parts);
+        return purse_pays(placer, parts, 0);
+    if (cut_ns + move_ns >= parts->whole_ns && parts->unseen && purse_pays(placer, parts, move_ns))
+        return *prepaid = true;
     if (cut_ns + move_ns >= parts->whole_ns)
         return *prepaid = regrets(placer, ask, parts, parts->whole_ns - cut_ns, move_ns);
     placer->cut_doubt /= 2;

@@ -95,6 +95,7 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
     for (unsigned i = 0; i < n; i++) {
         placer->speed[i] = members[i]->caps.speed > 0 ? members[i]->caps.speed : 1;
         placer->profiles[i] = members[i]->caps.profiles;
+        placer->fill[i] = members[i]->caps.fill_items;
         placer->domain[i] = members[i]->caps.domain;
         placer->first_use_ns[i] = members[i]->caps.first_launch_ns;
         placer->kind[i] = tsl_kind_of(members[i], i);
@@ -329,6 +330,8 @@ void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement,
     if (!placer->model)
         return;
     tsl_auto_done(placer, placement, ended);
+    if (ended->ran_ns && !placement->known && !placement->part)
+        tsl_gains_launched(placer, (double)ended->ran_ns);
     note_spent(placer, placement, ended);
     if (ended->ran_ns)
         tsl_model_ran(placer->model, placer->kind[placement->member], ended->kernel, ended->size,

@@ -187,6 +187,7 @@ struct tsl_parts {
     enum tsl_uncut why;         /* why there are no parts, where the policy auto found none */
     unsigned whole_member;      /* where the launch would run whole; by the policy auto only */
     bool known;                 /* the times below are estimated, not unknown */
+    bool unseen;                /* some don't fill their members, and such ones were never seen: they may take less */
     double run_ns;              /* the longest part, without moves */
     double whole_run_ns;        /* the launch whole, without moves */
     double whole_ns;            /* how long until the launch has ended if it isn't cut, with its moves */

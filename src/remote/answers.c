@@ -35,6 +35,7 @@ static void code_caps(const struct codec *c, struct tsl_member_caps *caps)
     code_u64(c, &caps->memory_size);
     code_u64(c, &caps->max_alloc_size);
     code_size(c, &caps->base_align);
+    code_u32(c, &caps->fill_items);
     memcpy(&speed, &caps->speed, sizeof(speed));
     code_u64(c, &speed);
     memcpy(&caps->speed, &speed, sizeof(speed));

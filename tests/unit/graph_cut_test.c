@@ -836,6 +836,23 @@ static void test_auto_beside_others(void **state)
     assert_int_equal(n_ran, 2);
 }
 
+/* Launches that don't fill the members take as long in parts. One cut, or a few, show that; the others run whole. */
+static void test_auto_too_few_items(void **state)
+{
+    struct tsl_fake_member member = {.item_ns = 10000, .fill_items = SIZE, .gates = true};
+    unsigned n_cut = 0;
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){member, member}, 2, 0);
+    for (unsigned i = 0; i < 100; i++) {
+        n_ran = 0;
+        launch_one(FILL, 1);
+        assert_int_equal(finish(), CL_SUCCESS);
+        n_cut += n_ran > 1;
+    }
+    assert_in_range(n_cut, 1, 4);
+}
+
 /* A member that is slower by half has a part that is smaller by half. */
 static void test_auto_by_speed(void **state)
 {
@@ -1026,6 +1043,7 @@ static int run_auto(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_auto, end),
         cmocka_unit_test_teardown(test_auto_beside_others, end),
+        cmocka_unit_test_teardown(test_auto_too_few_items, end),
         cmocka_unit_test_teardown(test_auto_by_speed, end),
         cmocka_unit_test_teardown(test_a_try_ends_soon, end),
     };

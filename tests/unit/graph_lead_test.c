@@ -14,8 +14,9 @@
 
 #define ITEMS   (1u << 21)
 #define GROUP   64u
-#define LONG_NS 500u          /* an item: the launch takes a second */
-#define WINDOW  (ITEMS / 256) /* as large as what fills a fake member, too */
+#define FILLS   (8 * GROUP) /* two groups for each of a fake member's four units */
+#define LONG_NS 500u        /* an item: the launch takes a second */
+#define WINDOW  (ITEMS / 256)
 
 /* ---- Kernels ---- */
 
@@ -313,7 +314,7 @@ static void a_few_times_what_fills_a_member(bool after_a_long_one)
     begin(
         &(struct tsl_fake_member){.name = "fake", .item_ns = 1000, .speed = after_a_long_one ? 2 : 1e4, .gates = true},
         2, 0);
-    tsl_lead_fill = ITEMS / WINDOW / 4;
+    tsl_lead_fill = ITEMS / 4.0 / FILLS;
     time_of(UPDATE);
     assert_int_equal(n_ran, 1);
     n_ran = 0;
@@ -345,7 +346,7 @@ static void a_large_window_of_a_short_launch(void **state)
     begin_long(2);
     time_of(UPDATE);
     n_ran = 0;
-    tsl_lead_fill = ITEMS / 16 / WINDOW / 4;
+    tsl_lead_fill = ITEMS / 16.0 / 4 / FILLS;
     small = timed_buffer(&t, ITEMS / 16);
     launch_in((struct tsl_enqueue){.queue = t.queue}, OTHER, ITEMS / 16, small); /* 65 ms, 49 of them are left */
     timed_finish(&t);

@@ -276,7 +276,7 @@ static void test_lead(void **state)
     placer->n_units[0] = 100;
     assert_true(fabs(lead(LARGE, 0, 2000) - 0.1) < 1e-9);
     assert_true(lead(LARGE, 0, 1000) <= 0);
-    placer->is_gpu[0] = true;
+    placer->fill[0] = 100 * 2048;
     assert_true(lead(LARGE, 0, 2000) <= 0);
     assert_true(fabs(lead(100 * 2048 * 20, 0, 2000) - 0.05) < 1e-9);
     assert_true(lead((1u << 14) - 1, 1, 1u << 14) <= 0);
@@ -616,6 +616,18 @@ static void test_gains_of_earlier_runs(void **state)
     begin_again();
     assert_true(tsl_placer_gains(placer));
     run_whole(KERNEL, 400);
+    begin_again();
+    assert_false(tsl_placer_gains(placer));
+    end(NULL);
+}
+
+/* A program of one launch of each kernel: none is known before it has run. */
+static void test_gains_of_unknown_launches(void **state)
+{
+    (void)state;
+    begin_alike(2);
+    for (uint64_t kernel = 1; kernel <= 3; kernel++)
+        run_whole(kernel, 1);
     begin_again();
     assert_false(tsl_placer_gains(placer));
     end(NULL);
@@ -1247,6 +1259,80 @@ static void test_measured_only_if_small(void **state)
         assert_true(ask(KERNEL, 2 * LARGE, &parts) && pays(KERNEL, 2 * LARGE, &parts));
 }
 
+/* ---- Launches that don't fill a GPU ---- */
+
+#define FEW (UINT64_C(1) << 16) /* of the 270 336 work-items that it runs at a time */
+
+/* Two equal GPUs; the launch took so long on one. */
+static void begin_few(double ns)
+{
+    begin_alike(2);
+    for (unsigned i = 0; i < 2; i++) {
+        placer->fill[i] = 132 * 2048;
+    }
+    for (unsigned i = 0; i < 3; i++)
+        tsl_model_ran(placer->model, placer->kind[0], KERNEL, FEW, ns);
+}
+
+static void part_took(double ns)
+{
+    for (unsigned i = 0; i < 3; i++)
+        tsl_model_ran(placer->model, placer->kind[0], tsl_part_key(KERNEL), FEW / 2, ns);
+}
+
+static bool few_are_cut(void)
+{
+    struct tsl_parts parts;
+
+    return ask(KERNEL, FEW, &parts) && pays(KERNEL, FEW, &parts);
+}
+
+static void test_few_items_gain_nothing(void **state)
+{
+    (void)state;
+    begin_few(4e6);
+    placer->purse_ns = -1e6;
+    for (unsigned i = 0; i < 100; i++)
+        assert_false(few_are_cut());
+    part_took(1e6);
+    placer->asked[KERNEL % TSL_N_ASKED].skip = 0;
+    assert_true(few_are_cut());
+}
+
+/* The purse pays for a cut that tells, and for the moves that it takes. */
+static void test_few_items_are_tried(void **state)
+{
+    (void)state;
+    begin_few(4e6);
+    all[1].move_ns = 5e6;
+    placer->purse_ns = 1e6;
+    assert_false(few_are_cut());
+    placer->purse_ns = 1e7;
+    assert_true(few_are_cut());
+    assert_true(placer->purse_ns < 5e6 && placer->purse_ns > 0);
+    part_took(3.9e6);
+    placer->purse_ns = 1e9;
+    assert_false(few_are_cut());
+}
+
+/* Nor is a whole launch thought to take twice as long as its halves did. */
+static void test_few_items_told_by_parts(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_few(0);
+    tsl_model_ran(placer->model, placer->kind[0], KERNEL, FEW / 2, 4e6);
+    part_took(4e6);
+    assert_true(ask(KERNEL, FEW, &parts));
+    assert_true(fabs(parts.whole_run_ns - 4e6) < 10);
+    assert_false(pays(KERNEL, FEW, &parts));
+    tsl_model_ran(placer->model, placer->kind[0], KERNEL + 1, LARGE, 4e6);
+    tsl_model_ran(placer->model, placer->kind[0], KERNEL + 1, LARGE, 4e6);
+    assert_true(ask(KERNEL + 1, LARGE * 4, &parts));
+    assert_true(fabs(parts.whole_run_ns - 16e6) < 10);
+}
+
 /* To ask about a small launch takes a good part of its time. */
 static void test_asked_rarely(void **state)
 {
@@ -1342,9 +1428,13 @@ int main(void)
         cmocka_unit_test_teardown(test_disturbed_part, end),
         cmocka_unit_test_teardown(test_place, end),
         cmocka_unit_test(test_gains_of_earlier_runs),
+        cmocka_unit_test(test_gains_of_unknown_launches),
         cmocka_unit_test_teardown(test_measured_whole, end),
         cmocka_unit_test_teardown(test_measured_only_if_small, end),
         cmocka_unit_test_teardown(test_asked_rarely, end),
+        cmocka_unit_test_teardown(test_few_items_gain_nothing, end),
+        cmocka_unit_test_teardown(test_few_items_are_tried, end),
+        cmocka_unit_test_teardown(test_few_items_told_by_parts, end),
         cmocka_unit_test_teardown(test_first_use, end),
     };
 

@@ -201,6 +201,7 @@ static struct tsl_member_caps caps_of(const struct tsl_fake_member *is)
         .domain_granule = is->domain_granule,
         .register_from = is->register_after ? 1 : 0,
         .register_after = is->register_after,
+        .fill_items = is->fill_items,
         .speed = is->speed,
     };
 }

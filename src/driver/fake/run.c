@@ -160,7 +160,8 @@ static uint64_t duration(const struct fake_op *op)
     item_ns = op->launch.kernel->body->traits.item_ns;
     if (!item_ns)
         item_ns = is->item_ns;
-    return is->delay_ns + (uint64_t)((double)item_ns * cost_of(op) * (double)op->size / is->speed);
+    double n_items = op->size > is->fill_items ? (double)op->size : is->fill_items;
+    return is->delay_ns + (uint64_t)((double)item_ns * cost_of(op) * n_items / is->speed);
 }
 
 static bool is_lost(const struct fake_op *op)
