@@ -138,6 +138,7 @@ static void read_limits(struct tsl_launch_limits *limits, const struct tsl_path 
     *limits = (struct tsl_launch_limits){.max_items = {SIZE_MAX, SIZE_MAX, SIZE_MAX},
                                          .local_mem_size = UINT64_MAX,
                                          .non_uniform = built->non_uniform,
+                                         .gpu = path->type & CL_DEVICE_TYPE_GPU,
                                          .unpromised = built->unpromised};
     if (path->driver->info(path, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof(items), items, &size) == CL_SUCCESS &&
         size >= 3 * sizeof(items[0]))

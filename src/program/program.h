@@ -180,6 +180,7 @@ struct tsl_launch_limits {
     cl_ulong local_mem_size; /* CL_DEVICE_LOCAL_MEM_SIZE */
     size_t parameter_size;   /* CL_DEVICE_MAX_PARAMETER_SIZE */
     bool non_uniform;        /* a launch may have remainders */
+    bool gpu;                /* small groups suit it: see tsl_launch_choose() */
     bool unpromised;         /* only the code may: as long as the member doesn't choose the group size */
 };
 

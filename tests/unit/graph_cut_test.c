@@ -14,6 +14,7 @@
 #include "graph/cut_count.h"
 #include "graph/state.h"
 #include "object/svm.h"
+#include "program/launch.h"
 #include "test.h"
 #include "timed.h"
 #include "windows_ran.h"
@@ -368,6 +369,34 @@ static void test_open_groups(void **state)
     assert_int_equal(finish(), CL_SUCCESS);
     assert_int_equal(n_ran, 3);
     assert_bytes(0, 8, 1);
+}
+
+static void assert_groups(cl_device_type type, size_t height, size_t width_of_group, size_t height_of_group)
+{
+    struct tsl_fake_member member = {.type = type, .item_ns = 1000, .gates = true, .work_group_size = 1024};
+    struct tsl_window window = {
+        .work_dim = height > 1 ? 2 : 1, .global_size = {4096, height, 1}, .local_size = {0}, .whole = true};
+    struct tsl_kernel *kernel;
+
+    begin_members((struct tsl_fake_member[]){member, member}, 2, 0);
+    kernel = make_kernel(FILL, 0);
+    tsl_launch_choose(kernel, tsl_device_root(), kernel->eligible, &window);
+    assert_int_equal(window.local_size[0], width_of_group);
+    assert_int_equal(window.local_size[1], height_of_group);
+    assert_int_equal(window.local_size[2], 1);
+    tsl_object_release(&kernel->object);
+    end(NULL);
+}
+
+/* Groups of GPUs are as these choose them for launches that aren't cut. */
+static void test_open_groups_of_gpus(void **state)
+{
+    (void)state;
+    assert_groups(CL_DEVICE_TYPE_GPU, 1, 256, 1);
+    assert_groups(CL_DEVICE_TYPE_GPU, 4096, 32, 8);
+    assert_groups(CL_DEVICE_TYPE_GPU, 3, 32, 3);
+    assert_groups(CL_DEVICE_TYPE_CPU, 1, 1024, 1);
+    assert_groups(CL_DEVICE_TYPE_CPU, 4096, 1024, 1);
 }
 
 static void test_one_member(void **state)
@@ -999,6 +1028,7 @@ static int run_always(void)
         cmocka_unit_test_teardown(test_barriers, end),
         cmocka_unit_test_teardown(test_few_groups, end),
         cmocka_unit_test_teardown(test_open_groups, end),
+        cmocka_unit_test(test_open_groups_of_gpus),
         cmocka_unit_test_teardown(test_one_member, end),
         cmocka_unit_test_teardown(test_dimensions, end),
         cmocka_unit_test_teardown(test_in_place, end),
