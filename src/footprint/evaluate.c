@@ -209,6 +209,16 @@ static void begin_touch(struct tsl_argument_touch *touch)
     touch->why_read = touch->why_write = TSL_FOOTPRINT_NONE;
 }
 
+bool tsl_footprint_stride(const struct tsl_footprint *footprint, const struct tsl_argument_value *arguments, int64_t *n)
+{
+    const struct tsl_window window = {
+        .work_dim = 1, .global_size = {2, 1, 1}, .local_size = {1, 1, 1}, .group_count = {2, 1, 1}, .whole = true};
+    struct tsl_evaluation e;
+
+    return tsl_evaluation_begin(&e, footprint, &window, arguments) &&
+           tsl_evaluation_constant(&e, footprint->stride - 1, n);
+}
+
 void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
                             const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches)
 {

@@ -83,6 +83,11 @@ struct tsl_argument_touch {
 void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
                             const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches);
 
+/* How many rounds the loop has that the kernel is (footprint->stride, which isn't 0). False: that isn't known. Takes as
+ * much of the stack. */
+bool tsl_footprint_stride(const struct tsl_footprint *footprint, const struct tsl_argument_value *arguments,
+                          int64_t *n);
+
 /* The same for the pixels of an image argument: boxes of origins and sizes. */
 struct tsl_pixel_box {
     uint64_t origin[3], size[3];

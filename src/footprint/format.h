@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TSL_FOOTPRINT_FORMAT 1u
+#define TSL_FOOTPRINT_FORMAT 2u
 
 /* Limits of one kernel's footprint; a compiler that needs more says unknown. */
 #define TSL_FOOTPRINT_MAX_ARGUMENTS 1024u
@@ -168,6 +168,12 @@ struct tsl_footprint {
     uint32_t flags; /* TSL_FOOTPRINT_ bits */
     uint32_t n_arguments;
     uint32_t n_nodes, n_accesses, n_loops;
+    /* 0, or 1 + the node of 64 bits, n, of a kernel that is one loop over what is to be done,
+     * `for (i = get_global_id(0); i < n; i += get_global_size(0))`. All else that an iteration does depends on i, on
+     * the arguments, and on memory that the kernel doesn't write, or of which it reads and writes other bytes for each
+     * i. So a launch of n work-items in one dimension, without an offset, does the same as one of fewer, if memory that
+     * the kernel writes is that of one argument alone. The numbers have no more than 31 bits in either. */
+    uint32_t stride;
     struct tsl_node *nodes;
     struct tsl_access *accesses;
     struct tsl_loop *loops;

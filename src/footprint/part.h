@@ -264,6 +264,8 @@ bool tsl_evaluation_begin(struct tsl_evaluation *e, const struct tsl_footprint *
                           const struct tsl_window *window, const struct tsl_argument_value *arguments);
 /* For each part of an access: calls `each` with e->now and the addresses. */
 typedef void tsl_each_part(struct tsl_evaluation *e, const struct tsl_value *addresses, void *data);
+/* Of a node that doesn't depend on loops, before any walk. False: it isn't one number for all of the window. */
+bool tsl_evaluation_constant(struct tsl_evaluation *e, uint32_t node, int64_t *value);
 void tsl_evaluation_walk(struct tsl_evaluation *e, const struct tsl_access *access, tsl_each_part *each, void *data);
 
 /* images.c: the box of the part's coordinates; false: it isn't known. It is empty where all of one are negative. */

@@ -284,6 +284,18 @@ static void begin_part(struct tsl_part *part)
     memset(part->counter, -1, sizeof(part->counter));
 }
 
+bool tsl_evaluation_constant(struct tsl_evaluation *e, uint32_t node, int64_t *value)
+{
+    struct tsl_range range;
+
+    begin_part(&e->now);
+    e->access = NULL;
+    if (!tsl_value_range(e, tsl_node_value(e, node), &range) || range.low != range.high || e->varies)
+        return false;
+    *value = (int64_t)range.low;
+    return true;
+}
+
 /* Have they the same loops and guards? */
 static bool are_alike(const struct tsl_access *a, const struct tsl_access *b)
 {

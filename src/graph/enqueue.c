@@ -16,6 +16,7 @@
 #include "graph/schedule.h"
 #include "graph/senders.h"
 #include "graph/spread_room.h"
+#include "graph/stretch.h"
 #include "graph/wait.h"
 #include "graph/work.h"
 #include "handle/object.h"
@@ -417,6 +418,7 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
     if (!empty(window)) {
         c->kernel = kernel;
         tsl_object_ref(&kernel->object);
+        tsl_stretch(kernel, args, members, &c->share.window);
     }
     return is_let_in(c, members) ? commit(e, c) : abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);
 }

@@ -390,6 +390,7 @@ void Accesses::find()
     }
     join_ways();
     find_flags();
+    find_stride();
     lower_queries();
 }
 

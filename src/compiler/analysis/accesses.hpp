@@ -15,6 +15,7 @@
  *   together.cpp   stores that are made on each of several ways
  *   forms.cpp      expressions as sums
  *   rolls.cpp      unrolled loops are loops again
+ *   strides.cpp    kernels that are a loop over what the launch is to do
  *   output.cpp     the list becomes a footprint: neighbours joined, what isn't used left out
  *
  * An expression holds in a scope: a loop (null: the kernel), whose counter and those around it are in it. What another
@@ -310,6 +311,11 @@ class Accesses
     bool roll();
     void tidy();
 
+    /* strides.cpp */
+    bool is_entry(llvm::ICmpInst &comparison, const llvm::BasicBlock *before, llvm::CmpInst::Predicate asked,
+                  uint32_t bound);
+    void find_stride();
+
     /* output.cpp */
     void join();
     bool give_up_one();
@@ -341,6 +347,7 @@ class Accesses
     std::vector<uint32_t> rolled;                                            /* loops that were made of accesses */
     std::vector<Access> list;
     unsigned flags = 0;
+    uint32_t stride = no_node;                       /* as the footprint's, in the making */
     llvm::SmallPtrSet<llvm::Value *, 8> written;     /* roots that are stored to */
     llvm::SmallPtrSet<llvm::Loop *, 4> exchanging;   /* loops that end by their own atomic exchange */
     llvm::SmallPtrSet<llvm::Instruction *, 8> quiet; /* theirs, whose values nothing but that loop uses */

@@ -310,6 +310,12 @@ void Accesses::write(tsl_writer &writer)
         for (const Access &one : list)
             output.add(one);
     }
+    size_t n_nodes = output.nodes.size();
+    footprint.stride = stride == no_node ? 0 : output.number_of(stride) + 1;
+    if (!output.fits()) {
+        output.nodes.resize(n_nodes);
+        footprint.stride = 0;
+    }
     footprint.flags = flags;
     footprint.n_arguments = facts.n_args;
     footprint.n_nodes = (uint32_t)output.nodes.size();

@@ -73,6 +73,12 @@ void kc_view_footprint(const struct tsl_kernel_facts *facts, FILE *out)
     fprintf(out, "kernel %s%s", facts->name, footprint ? "" : " unknown");
     print_flags(footprint ? footprint->flags : 0, out);
     fputc('\n', out);
+    if (footprint && footprint->stride) {
+        char text[TSL_FOOTPRINT_MAX_TEXT];
+
+        tsl_footprint_print_node(footprint, footprint->stride - 1, text, sizeof(text));
+        fprintf(out, "  a loop over %s\n", text);
+    }
     for (uint32_t i = 0; footprint && i < footprint->n_accesses; i++)
         print_access(facts, &footprint->accesses[i], out);
 }
