@@ -1,9 +1,9 @@
 /*
  * A footprint as bytes: encoding, decoding, and the rules that every footprint keeps.
  *
- * The bytes: format, flags, n_arguments, stride, then nodes, loops and accesses, each behind its number. A node is its
- * op, its bits and what its op uses. One footprint has one encoding: what is decoded is encoded as the same bytes
- * again.
+ * The bytes: format, flags, n_arguments, stride, elements, then nodes, loops and accesses, each behind its number. A
+ * node is its op, its bits and what its op uses. One footprint has one encoding: what is decoded is encoded as the same
+ * bytes again.
  */
 #include "footprint/format.h"
 
@@ -221,7 +221,7 @@ bool tsl_footprint_is_valid(const struct tsl_footprint *footprint)
     for (uint32_t i = 0; i < footprint->n_accesses; i++)
         if (!access_is_valid(footprint, &footprint->accesses[i], counters))
             return false;
-    return !footprint->stride || root_is_valid(footprint, footprint->stride - 1, 64, 0, counters);
+    return footprint->stride ? root_is_valid(footprint, footprint->stride - 1, 64, 0, counters) : !footprint->elements;
 }
 
 /* ---- Encoding --------------------------------------------------------------------------------------------------- */
@@ -268,6 +268,7 @@ void tsl_footprint_encode(struct tsl_writer *writer, const struct tsl_footprint 
     tsl_write_u32(writer, footprint->flags);
     tsl_write_u32(writer, footprint->n_arguments);
     tsl_write_u32(writer, footprint->stride);
+    tsl_write_u64(writer, footprint->elements);
     tsl_write_u32(writer, footprint->n_nodes);
     for (uint32_t i = 0; i < footprint->n_nodes; i++)
         write_node(writer, &footprint->nodes[i]);
@@ -350,6 +351,7 @@ static void read_all(struct tsl_reader *reader, struct tsl_footprint *footprint)
     footprint->flags = tsl_read_u32(reader);
     footprint->n_arguments = tsl_read_u32(reader);
     footprint->stride = tsl_read_u32(reader);
+    footprint->elements = tsl_read_u64(reader);
     footprint->nodes =
         read_array(reader, TSL_FOOTPRINT_MAX_NODES, NODE_SIZE, sizeof(*footprint->nodes), &footprint->n_nodes);
     for (uint32_t i = 0; i < footprint->n_nodes && !reader->failed; i++)

@@ -174,6 +174,9 @@ struct tsl_footprint {
      * i. So a launch of n work-items in one dimension, without an offset, does the same as one of fewer, if memory that
      * the kernel writes is that of one argument alone. The numbers have no more than 31 bits in either. */
     uint32_t stride;
+    /* Of such a kernel bits: the first 64 arguments whose memory is touched at x + c * i + d alone, less than c bytes
+     * from the first to behind the last. All that are written are. */
+    uint64_t elements;
     struct tsl_node *nodes;
     struct tsl_access *accesses;
     struct tsl_loop *loops;

@@ -137,8 +137,9 @@ static void memory_of_two_arguments_is_seen(void **state)
         was[items + i] = was[i] + 1;
     assert_is(to, was);
     launch("add", to, to, n, true);
+    launch("shift", to, to, n, true);
     for (int i = 0; i < n; i++)
-        was[i] *= 4;
+        was[i] = 4 * was[i] + 1;
     assert_is(to, was);
     proof_ok(clReleaseMemObject(later));
     end();

@@ -34,6 +34,14 @@ static const struct {
     {"kernel void inner(global const float *a, global float *b, int n, int m)\n"
      "{ " LOOP("int", "n") "{ float s = 0; for (int k = 0; k < m; k++) s += a[(i * 7 + k) % n]; b[i] = s; } }",
      1000},
+    {"kernel void bases(global char *to, long at, global const char *from, long there, long n)\n"
+     "{ global float *b = (global float *)(to + at); global const float *a = (global const float *)(from + there);\n"
+     "  int lid = get_local_id(0), all = get_global_size(0), first = get_local_size(0) * get_group_id(0); long i;\n"
+     "  for (i = first + lid; i < n; i += all) { b[i] = 2 * a[i]; b[i] *= a[i + 1]; } }",
+     1000},
+    {"kernel void two_bases(global float *b, long at, long there, long n)\n"
+     "{ for (long i = get_global_id(0); i < n; i += get_global_size(0)) b[at + i] = b[there + i]; }",
+     0},
     {"kernel void gamma(global float *b, int n) { " LOOP("int", "n") "b[i] = tgamma(b[i]) + erfc(b[i]); }", 1000},
     {"kernel void bounds(global float *b, int n, int m) { " LOOP("int", "n * m + 3") "b[i] = i; }", 7003},
     {"kernel void whiles(global float *b, int n)\n"

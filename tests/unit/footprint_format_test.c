@@ -37,6 +37,7 @@ static void everything(struct bed *bed)
     bed_loop(bed, TSL_FOOTPRINT_NONE, false);
     bed->footprint.flags = TSL_FOOTPRINT_ALL_FLAGS;
     bed->footprint.stride = 1 + bed_constant(bed, 64, 100);
+    bed->footprint.elements = 5;
 }
 
 static void assert_equal(const struct tsl_footprint *a, const struct tsl_footprint *b)
@@ -44,6 +45,7 @@ static void assert_equal(const struct tsl_footprint *a, const struct tsl_footpri
     assert_int_equal(a->flags, b->flags);
     assert_int_equal(a->n_arguments, b->n_arguments);
     assert_int_equal(a->stride, b->stride);
+    assert_int_equal(a->elements, b->elements);
     assert_int_equal(a->n_nodes, b->n_nodes);
     assert_int_equal(a->n_loops, b->n_loops);
     assert_int_equal(a->n_accesses, b->n_accesses);
@@ -276,6 +278,7 @@ static void test_access_rules(void **state)
     ASSERT_BREAKS(bed.accesses[0].address[0] = find_node(TSL_NODE_ADD));
     ASSERT_BREAKS(bed.accesses[0].loops[0] = 2);
     ASSERT_BREAKS(bed.footprint.stride = bed.footprint.n_nodes + 1);
+    ASSERT_BREAKS(bed.footprint.stride = 0); /* whose elements? */
     ASSERT_BREAKS(bed.footprint.stride = 1 + bed_constant(&bed, 32, 1));
     ASSERT_BREAKS(bed.accesses[0].n_loops = 0); /* its counter is in the address */
     ASSERT_BREAKS(bed.accesses[0].n_loops = TSL_FOOTPRINT_MAX_DEPTH + 1);

@@ -39,6 +39,7 @@ static void name_kernel(void)
         one->guards[one->n_guards++] = bed_two(&bed, TSL_NODE_ULT, i, n);
     }
     bed.footprint.stride = n + 1;
+    bed.footprint.elements = 3;
     tsl_fake_kernel("loop", loop_body, 3, kinds, access);
     tsl_fake_kernel_traits("loop", &(struct tsl_fake_traits){.footprint = &bed.footprint});
 }
@@ -115,7 +116,6 @@ static void others_stay(void **state)
     (void)state;
     begin(CL_DEVICE_TYPE_GPU, 2);
     assert_int_equal(items_with(window_of(16), to, from, MANY), ITEMS);
-    assert_int_equal(items_with(window, to, to, MANY), ITEMS);
     assert_int_equal(items_with(window, to, from, ITEMS - 1), ITEMS);
     assert_int_equal(items_with(window, to, from, (1u << 30) + 1), ITEMS);
     window.global_offset[0] = 8;
@@ -124,6 +124,21 @@ static void others_stay(void **state)
     window.work_dim = 2;
     window.global_size[1] = 2;
     assert_int_equal(items_with(window, to, from, MANY), 2 * ITEMS);
+}
+
+/* In each round the same piece of memory is an element of both arguments, or it is another round's. */
+static void arguments_of_one_memory(void **state)
+{
+    bool cut = tsl_settings()->split != TSL_SPLIT_OFF;
+    struct tsl_buffer *later;
+
+    (void)state;
+    begin(CL_DEVICE_TYPE_GPU, 2);
+    assert_int_equal(tsl_buffer_create_sub(to, 0, 128, MANY, &later), CL_SUCCESS);
+    assert_int_equal(items_with(window_of(GROUP), to, to, MANY), cut ? MANY + GROUP - 1 : ITEMS);
+    assert_int_equal(items_with(window_of(GROUP), later, later, MANY), cut ? MANY + GROUP - 1 : ITEMS);
+    assert_int_equal(items_with(window_of(GROUP), later, to, MANY), ITEMS);
+    tsl_object_release(&later->object);
 }
 
 /* One GPU takes them as they are; for a CPU memory lies better so. */
@@ -142,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(loops_have_an_item_for_each_round, end),
         cmocka_unit_test_teardown(others_stay, end),
+        cmocka_unit_test_teardown(arguments_of_one_memory, end),
         cmocka_unit_test_teardown(one_member, end),
     };
 

@@ -347,7 +347,8 @@ class Accesses
     std::vector<uint32_t> rolled;                                            /* loops that were made of accesses */
     std::vector<Access> list;
     unsigned flags = 0;
-    uint32_t stride = no_node;                       /* as the footprint's, in the making */
+    uint32_t stride = no_node; /* as the footprint's, in the making; the next one, too */
+    uint64_t stride_elements = 0;
     llvm::SmallPtrSet<llvm::Value *, 8> written;     /* roots that are stored to */
     llvm::SmallPtrSet<llvm::Loop *, 4> exchanging;   /* loops that end by their own atomic exchange */
     llvm::SmallPtrSet<llvm::Instruction *, 8> quiet; /* theirs, whose values nothing but that loop uses */

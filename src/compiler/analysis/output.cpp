@@ -316,6 +316,7 @@ void Accesses::write(tsl_writer &writer)
         output.nodes.resize(n_nodes);
         footprint.stride = 0;
     }
+    footprint.elements = footprint.stride ? stride_elements : 0;
     footprint.flags = flags;
     footprint.n_arguments = facts.n_args;
     footprint.n_nodes = (uint32_t)output.nodes.size();

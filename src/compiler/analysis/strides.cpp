@@ -79,15 +79,17 @@ llvm::Value *plain(llvm::Value *value)
     }
 }
 
-/* c * i + d from where an argument points. */
+/* c * i + d, and what other numbers add, from where an argument points. */
 struct Element {
     const llvm::Argument *root = nullptr;
-    llvm::Value *number = nullptr; /* i; null: it isn't of that kind */
+    bool counts = false; /* i is in it, once; the other numbers don't change in the loop */
     uint64_t scale = 0;
     int64_t offset = 0;
+    std::vector<std::pair<llvm::Value *, int64_t>> others;
 };
 
-Element element_of(llvm::Value *pointer, const llvm::DataLayout &layout)
+Element element_of(llvm::Value *pointer, const llvm::DataLayout &layout, const llvm::Loop &loop,
+                   llvm::function_ref<bool(llvm::Value *)> is_number)
 {
     unsigned bits = layout.getIndexTypeSizeInBits(pointer->getType());
     llvm::MapVector<llvm::Value *, llvm::APInt> variable;
@@ -98,11 +100,19 @@ Element element_of(llvm::Value *pointer, const llvm::DataLayout &layout)
     for (; auto *step = llvm::dyn_cast<llvm::GEPOperator>(pointer); pointer = step->getPointerOperand())
         known = known && step->collectOffset(layout, bits, variable, constant);
     element.root = llvm::dyn_cast<llvm::Argument>(pointer);
-    if (known && variable.size() == 1 && variable.front().second.isStrictlyPositive()) {
-        element.number = plain(variable.front().first);
-        element.scale = variable.front().second.getZExtValue();
-        element.offset = constant.getSExtValue();
+    element.offset = constant.getSExtValue();
+    for (const auto &[value, scale] : variable) {
+        if (!is_number(plain(value))) {
+            known = known && loop.isLoopInvariant(value);
+            element.others.emplace_back(value, scale.getSExtValue());
+            continue;
+        }
+        known = known && !element.counts && scale.isStrictlyPositive();
+        element.counts = true;
+        element.scale = scale.getZExtValue();
     }
+    llvm::sort(element.others);
+    element.counts = element.counts && known;
     return element;
 }
 
@@ -110,15 +120,18 @@ Element element_of(llvm::Value *pointer, const llvm::DataLayout &layout)
 struct Elements {
     uint64_t scale = 0;
     int64_t first = 0, end = 0;
+    std::vector<std::pair<llvm::Value *, int64_t>> others;
     bool apart = true;
 
-    void add(const Element &one, uint64_t size, bool of_iteration)
+    void add(const Element &one, uint64_t size)
     {
         auto behind = one.offset + (int64_t)size;
 
         first = scale ? std::min(first, one.offset) : one.offset;
         end = scale ? std::max(end, behind) : behind;
-        apart = apart && of_iteration && (!scale || scale == one.scale) && (uint64_t)(end - first) <= one.scale;
+        others = scale ? others : one.others;
+        apart = apart && one.counts && (!scale || scale == one.scale) && others == one.others &&
+                (uint64_t)(end - first) <= one.scale;
         scale = one.scale;
     }
 };
@@ -170,6 +183,16 @@ class Stride
                 if (!suits(at))
                     return false;
         return llvm::all_of(elements, [&](const auto &one) { return !written.count(one.first) || one.second.apart; });
+    }
+
+    /* Arguments of which each round has elements of its own, as bits. */
+    uint64_t own_elements() const
+    {
+        uint64_t bits = 0;
+
+        for (const auto &[argument, one] : elements)
+            bits |= one.apart && argument->getArgNo() < 64 ? UINT64_C(1) << argument->getArgNo() : 0;
+        return bits;
     }
 
     /* Ids and sizes decide where i begins and how it goes on, and nothing else; the first comparison is the caller's to
@@ -254,13 +277,13 @@ class Stride
 
     bool note(llvm::Value *pointer, llvm::Type *type, bool stores)
     {
-        Element one = element_of(pointer, layout);
+        Element one = element_of(pointer, layout, loop, [&](llvm::Value *value) { return is_number(value); });
 
         if (!one.root) {
             auto *constant = llvm::dyn_cast<llvm::GlobalVariable>(llvm::getUnderlyingObject(pointer));
             return !stores && constant && constant->isConstant();
         }
-        elements[one.root].add(one, layout.getTypeStoreSize(type).getFixedValue(), one.number && is_number(one.number));
+        elements[one.root].add(one, layout.getTypeStoreSize(type).getFixedValue());
         if (stores)
             written.insert(one.root);
         return true;
@@ -387,8 +410,10 @@ void Accesses::find_stride()
     scope = nullptr;
     for (llvm::ICmpInst *comparison : comparisons)
         suits = suits && is_entry(*comparison, found.before, predicate, bound);
-    if (suits)
-        stride = llvm::CmpInst::isSigned(predicate) ? nodes.sext(bound, 64) : nodes.zext(bound, 64);
+    if (!suits)
+        return;
+    stride = llvm::CmpInst::isSigned(predicate) ? nodes.sext(bound, 64) : nodes.zext(bound, 64);
+    stride_elements = found.own_elements();
 }
 
 } // namespace kc
