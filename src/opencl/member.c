@@ -296,10 +296,28 @@ cl_int tsl_opencl_open(const struct tsl_path *path, struct tsl_member **member)
     return CL_SUCCESS;
 }
 
+/* OpenCL 3.0's own errors, of which programs know the names, without those of extensions. */
+static bool is_named(cl_int error)
+{
+    return (error <= CL_DEVICE_NOT_FOUND && error >= CL_KERNEL_ARG_INFO_NOT_AVAILABLE) ||
+           (error <= CL_INVALID_VALUE && error >= CL_MAX_SIZE_RESTRICTION_EXCEEDED);
+}
+
+/* NVIDIA says -9999 of a kernel that left its memory, for example. */
+static cl_int name(const struct tsl_opencl_member *member, cl_int error)
+{
+    tsl_log_once(TSL_LOG_IN_OPENCL, TSL_LOG_ERROR,
+                 "%s: %s returned %d, which is no error of OpenCL's. The program is told CL_OUT_OF_RESOURCES",
+                 member->base.path->id, member->base.path->platform_name, error);
+    return CL_OUT_OF_RESOURCES;
+}
+
 cl_int tsl_opencl_error(struct tsl_opencl_member *member, cl_int error)
 {
     if (error >= 0)
         return error;
+    if (!is_named(error))
+        error = name(member, error);
     if (error == CL_DEVICE_NOT_AVAILABLE)
         tsl_member_lose(&member->base, "its OpenCL says that the device is not available");
     return tsl_member_is_lost(&member->base) ? CL_DEVICE_NOT_AVAILABLE : error;

@@ -5,7 +5,8 @@
 #include "opencl/internal.h"
 
 /* What the vendor returned, also as an event's end, and what the contract makes of it. A vendor that says
- * CL_DEVICE_NOT_AVAILABLE has lost the device, and so have we. */
+ * CL_DEVICE_NOT_AVAILABLE has lost the device, and so have we. A number that OpenCL doesn't know is
+ * CL_OUT_OF_RESOURCES. */
 cl_int tsl_opencl_error(struct tsl_opencl_member *member, cl_int error);
 
 /* Does the device work on the host's memory itself? The caller entered the device. */

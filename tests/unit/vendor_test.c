@@ -117,6 +117,29 @@ static void a_vendor_that_takes_no_callback_is_an_error(void **state)
     table()->clSetEventCallback = saved.clSetEventCallback;
 }
 
+static cl_int CL_API_CALL refuse_with_a_number_of_its_own(cl_command_queue queue, cl_mem mem, cl_bool blocking,
+                                                          size_t offset, size_t size, const void *from, cl_uint n,
+                                                          const cl_event *waits, cl_event *event)
+{
+    (void)queue, (void)mem, (void)blocking, (void)offset, (void)size, (void)from, (void)n, (void)waits, (void)event;
+    return -9999;
+}
+
+/* Programs have names for OpenCL's errors alone. */
+static void an_error_that_opencl_does_not_know_gets_a_name(void **state)
+{
+    struct tsl_opencl_cl saved = *table();
+    struct tsl_mem *mem = new_mem(64);
+    char bytes[64] = {0};
+
+    (void)state;
+    table()->clEnqueueWriteBuffer = refuse_with_a_number_of_its_own;
+    assert_int_equal(put_later(lane, mem, bytes, sizeof(bytes), NULL, NULL), CL_OUT_OF_RESOURCES);
+    table()->clEnqueueWriteBuffer = saved.clEnqueueWriteBuffer;
+    assert_false(tsl_member_is_lost(member));
+    driver->mem_free(mem);
+}
+
 static cl_api_clFlush real_flush;
 static unsigned n_flushes;
 
@@ -174,6 +197,7 @@ int main(void)
         cmocka_unit_test(vendors_are_known_for_what_they_do),
         cmocka_unit_test(vendors_without_fill_and_marker_do_it_by_other_means),
         cmocka_unit_test(a_vendor_that_takes_no_callback_is_an_error),
+        cmocka_unit_test(an_error_that_opencl_does_not_know_gets_a_name),
         cmocka_unit_test(what_a_refused_flush_left_is_sent_by_the_next),
         cmocka_unit_test(a_flush_is_not_trusted_before_it_has_ended),
     };
