@@ -23,9 +23,22 @@ static void choose(struct tsl_member *const **members, unsigned *n)
     *n = 1;
 }
 
+/* Do all members that programs of source run on work on the host's memory itself? */
+static bool work_in_place(struct tsl_member *const *members, unsigned n)
+{
+    struct tsl_member *some[TSL_MAX_MEMBERS];
+    unsigned n_some = tsl_members_that_compile(members, n, some);
+
+    for (unsigned i = 0; i < n_some; i++)
+        if (!some[i]->caps.zero_copy)
+            return false;
+    return true;
+}
+
 /* Programs tune themselves by the type: what suits the fastest member is what they should choose. oclgrind's device is
- * of several types; a device that isn't any is a GPU, which most programs ask for. */
-static cl_device_type type_of(struct tsl_member *const *members, unsigned n)
+ * of several types; a device that isn't any is a GPU, which most programs ask for. Some programs take a CPU's buffers
+ * for the memory that they lent, and look into it without a map: it is one only if no member has copies. */
+static cl_device_type type_of(struct tsl_member *const *members, unsigned n, bool in_place)
 {
     cl_device_type own = n ? members[tsl_fastest_member(members, n)]->path->type : CL_DEVICE_TYPE_GPU;
 
@@ -42,7 +55,7 @@ static cl_device_type type_of(struct tsl_member *const *members, unsigned n)
     if (own & CL_DEVICE_TYPE_GPU)
         return CL_DEVICE_TYPE_GPU;
     if (own & CL_DEVICE_TYPE_CPU)
-        return CL_DEVICE_TYPE_CPU;
+        return in_place ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU;
     return own & CL_DEVICE_TYPE_ACCELERATOR ? CL_DEVICE_TYPE_ACCELERATOR : CL_DEVICE_TYPE_GPU;
 }
 
@@ -68,9 +81,10 @@ struct tsl_device_facts *tsl_device_facts_create(struct tsl_member *const *membe
 
     if (!facts)
         return NULL;
+    facts->in_place = work_in_place(members, n);
     choose(&members, &n);
     facts->n_members = n;
-    facts->type = type_of(members, n);
+    facts->type = type_of(members, n, facts->in_place);
     tsl_numbers_fill(facts, members, n);
     if (!tsl_identity_fill(facts, members, n) || !tsl_names_fill(facts, members, n)) {
         tsl_device_facts_destroy(facts);

@@ -12,7 +12,8 @@
 
 /* Made once from the members, constant afterwards. */
 struct tsl_device_facts {
-    unsigned n_members;                       /* the members that count: the fastest alone with TESELA_LIMITS=fastest */
+    unsigned n_members; /* the members that count: the fastest alone with TESELA_LIMITS=fastest */
+    bool in_place; /* no member has copies of its own of what the host has; of all members, whatever TESELA_LIMITS is */
     cl_device_type type;                      /* one bit, and not DEFAULT, which is for requests alone */
     cl_ulong numbers[TSL_MAX_DEVICE_NUMBERS]; /* one for each row of the table */
     size_t work_item_sizes[3];                /* CL_DEVICE_MAX_WORK_ITEM_SIZES */

@@ -193,7 +193,7 @@ static cl_ulong ask(const struct tsl_number_row *row, const struct tsl_member *m
         return member->caps.base_align * 8;
     case CL_DEVICE_IMAGE_SUPPORT:
         return has_images(member);
-    case CL_DEVICE_HOST_UNIFIED_MEMORY: /* Programs that are told so look into buffers without a map. */
+    case CL_DEVICE_HOST_UNIFIED_MEMORY:
         if (!member->caps.zero_copy)
             return CL_FALSE;
         break;
@@ -371,6 +371,8 @@ void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *
             facts->numbers[i] = evaluate(&rows[i], some, n_some);
         else
             facts->numbers[i] = evaluate(&rows[i], members, n);
+    if (!facts->in_place) /* Programs that are told so look into buffers without a map. */
+        facts->numbers[tsl_number_row(CL_DEVICE_HOST_UNIFIED_MEMORY) - rows] = CL_FALSE;
     fill_memory(facts, members, n, some, n_some);
     fill_work_item_sizes(facts, members, n);
     if (facts->type == CL_DEVICE_TYPE_GPU)

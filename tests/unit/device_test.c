@@ -140,7 +140,8 @@ static struct tsl_member big = {
 static struct tsl_member small = {
     .driver = &driver,
     .path = &small_path,
-    .caps = {.memory_size = 16ull << 30, .max_alloc_size = 8ull << 30, .base_align = 128, .speed = 1}};
+    .caps = {
+        .memory_size = 16ull << 30, .max_alloc_size = 8ull << 30, .base_align = 128, .speed = 1, .zero_copy = true}};
 static struct tsl_member board = {.driver = &driver, .path = &board_path, .caps = {.speed = 0.1}};
 static struct tsl_member flat = {
     .driver = &driver, .path = &flat_path, .caps = {.speed = 2, .images = {.n_read_args = 64}}};
@@ -454,7 +455,7 @@ static void the_type_is_that_of_the_fastest(void **state)
     (void)state;
 
     type_is(&small, NULL, CL_DEVICE_TYPE_CPU);
-    type_is(&small, &board, CL_DEVICE_TYPE_CPU);
+    type_is(&small, &board, CL_DEVICE_TYPE_CPU); /* which runs no program of source */
     type_is(&small, &big, CL_DEVICE_TYPE_GPU);
     type_is(&board, NULL, CL_DEVICE_TYPE_ACCELERATOR);
     type_is(NULL, NULL, CL_DEVICE_TYPE_GPU);
@@ -463,6 +464,37 @@ static void the_type_is_that_of_the_fastest(void **state)
     crowd.path = &many;
     type_is(&crowd, NULL, CL_DEVICE_TYPE_GPU);
     assert_int_equal(tsl_device_info(tsl_device_root(), CL_DEVICE_TYPE, 0, NULL, NULL), CL_SUCCESS);
+}
+
+/* Programs look into what they lent a CPU without a map. */
+static void a_cpu_with_copies_says_that_it_is_a_gpu(void **state)
+{
+    struct tsl_member copying = small, slow = small, fast = small;
+    (void)state;
+
+    copying.caps.zero_copy = false;
+    type_is(&copying, NULL, CL_DEVICE_TYPE_GPU);
+    fast.caps.speed = 2;
+    type_is(&fast, &slow, CL_DEVICE_TYPE_CPU);
+    type_is(&fast, &copying, CL_DEVICE_TYPE_GPU);
+    fast.caps.speed = 20;
+    type_is(&fast, &big, CL_DEVICE_TYPE_GPU);
+}
+
+static void unified_memory_is_what_all_have(void **state)
+{
+    struct tsl_member fast = small, copying = small;
+    struct tsl_device_facts *facts;
+    (void)state;
+
+    fast.caps.speed = 2;
+    copying.caps.zero_copy = false;
+    facts = facts_of(&fast, &copying);
+    assert_int_equal(number(facts, CL_DEVICE_HOST_UNIFIED_MEMORY), CL_FALSE);
+    tsl_device_facts_destroy(facts);
+    facts = facts_of(&fast, &small);
+    assert_int_equal(number(facts, CL_DEVICE_HOST_UNIFIED_MEMORY), CL_TRUE);
+    tsl_device_facts_destroy(facts);
 }
 
 static void the_widths_are_the_fastests(void **state)
@@ -522,11 +554,14 @@ int main(void)
         cmocka_unit_test(an_old_member_lowers_the_version),
         cmocka_unit_test(no_member_leaves_a_device_that_is_not_available),
         cmocka_unit_test(the_type_is_that_of_the_fastest),
+        cmocka_unit_test(a_cpu_with_copies_says_that_it_is_a_gpu),
+        cmocka_unit_test(unified_memory_is_what_all_have),
         cmocka_unit_test(the_widths_are_the_fastests),
         cmocka_unit_test(groups_suit_the_type),
     };
     const struct CMUnitTest fastest[] = {
         cmocka_unit_test(the_fastest_alone_counts),
+        cmocka_unit_test(unified_memory_is_what_all_have),
         cmocka_unit_test(the_type_is_the_settings),
         cmocka_unit_test(no_member_leaves_a_device_that_is_not_available),
     };
