@@ -64,8 +64,7 @@ TAILQ_HEAD(tsl_cuda_blocks, tsl_cuda_block);
 struct tsl_cuda_epoch {
     CUevent event;
     uint64_t device_ns; /* of our count */
-    uint64_t host_ns;
-    unsigned refs; /* fences, and the member's for the newest; guarded by pool_lock */
+    unsigned refs;      /* fences, and the member's for the newest; guarded by pool_lock */
 };
 
 struct tsl_cuda_member {
@@ -88,9 +87,10 @@ struct tsl_cuda_member {
     /* Profiling. */
     struct tsl_clock_map clock;
     CUstream clock_stream;
-    pthread_mutex_t clock_lock; /* guards epoch; held for one sighting */
+    pthread_mutex_t clock_lock; /* guards epoch and looked_ns; held for one sighting */
     struct tsl_cuda_epoch *epoch;
-    double between_ns; /* what two events with nothing between them are apart; set with the first epoch */
+    uint64_t looked_ns; /* when a newer one was looked for last */
+    double between_ns;  /* what two events with nothing between them are apart; set with the first epoch */
 
     struct tsl_spin pool_lock; /* free lists, epochs' references */
     struct tsl_cuda_events {

@@ -223,6 +223,9 @@ static void destroy_events(struct tsl_cuda_member *member)
 #define SHARP_NS  UINT64_C(200000)
 #define MAX_LOOKS 16
 
+/* So long a submission waits for the device to show its clock once more. */
+#define PATIENCE_NS UINT64_C(5000000)
+
 static void drop_epoch(struct tsl_cuda_member *member, struct tsl_cuda_epoch *epoch)
 {
     bool last;
@@ -242,7 +245,9 @@ void tsl_cuda_epoch_put(struct tsl_cuda_member *member, struct tsl_cuda_epoch *e
         drop_epoch(member, epoch);
 }
 
-/* Records an event on the idle stream and looks until it is there: the device's clock showed that moment in between. */
+/* Records an event on the idle stream and looks until it is there: the device's clock showed that moment in between.
+ * CUDA_ERROR_NOT_READY: the device stands still, or is another process's for a while. Nobody waits for that who has an
+ * older epoch. */
 static CUresult see_once(struct tsl_cuda_member *member, struct tsl_cuda_epoch *epoch, uint64_t *before,
                          uint64_t *after)
 {
@@ -250,7 +255,8 @@ static CUresult see_once(struct tsl_cuda_member *member, struct tsl_cuda_epoch *
 
     *before = tsl_clock_ns();
     result = tsl_cu.cuEventRecord(epoch->event, member->clock_stream);
-    while (!result && (result = tsl_cu.cuEventQuery(epoch->event)) == CUDA_ERROR_NOT_READY)
+    while (!result && (result = tsl_cu.cuEventQuery(epoch->event)) == CUDA_ERROR_NOT_READY &&
+           (!member->epoch || tsl_clock_ns() - *before < PATIENCE_NS))
         result = CUDA_SUCCESS, sched_yield();
     *after = tsl_clock_ns();
     return result;
@@ -308,13 +314,13 @@ static struct tsl_cuda_epoch *new_epoch(struct tsl_cuda_member *member)
     if (!result && old)
         result = tsl_cu.cuEventElapsedTime(&milliseconds, old->event, epoch->event);
     if (result) {
-        tsl_cuda_error(member, result);
+        if (result != CUDA_ERROR_NOT_READY)
+            tsl_cuda_error(member, result);
         tsl_cuda_event_put(member, true, epoch->event);
         free(epoch);
         return NULL;
     }
     epoch->device_ns = (old ? old->device_ns : before) + (uint64_t)((double)milliseconds * 1e6);
-    epoch->host_ns = after;
     epoch->refs = 1;
     tsl_clock_map_feed(&member->clock, epoch->device_ns, before, after);
     return epoch;
@@ -326,11 +332,13 @@ struct tsl_cuda_epoch *tsl_cuda_epoch_get(struct tsl_cuda_member *member)
 
     pthread_mutex_lock(&member->clock_lock);
     epoch = member->epoch;
-    if (!epoch || tsl_clock_ns() - epoch->host_ns > EPOCH_AGE_NS) {
-        epoch = new_epoch(member);
-        if (epoch) {
-            old = member->epoch;
-            member->epoch = epoch;
+    if (!epoch || tsl_clock_ns() - member->looked_ns > EPOCH_AGE_NS) {
+        struct tsl_cuda_epoch *newer = new_epoch(member);
+
+        member->looked_ns = tsl_clock_ns();
+        if (newer) {
+            old = epoch;
+            epoch = member->epoch = newer;
         }
     }
     if (epoch) {

@@ -18,7 +18,8 @@ bool tsl_cuda_enter_anyway(struct tsl_cuda_member *member);
 /* CUDA's result as OpenCL's error. One after which the context is dead marks the member as lost, and is logged. */
 cl_int tsl_cuda_error(struct tsl_cuda_member *member, CUresult result);
 
-/* The newest epoch with a reference, renewed if it is old; NULL: none could be had. The context is entered. */
+/* The newest epoch with a reference, renewed if it is old and the device answers; NULL: none could be had. The context
+ * is entered. */
 struct tsl_cuda_epoch *tsl_cuda_epoch_get(struct tsl_cuda_member *member);
 void tsl_cuda_epoch_put(struct tsl_cuda_member *member, struct tsl_cuda_epoch *epoch);
 

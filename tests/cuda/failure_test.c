@@ -173,6 +173,28 @@ static struct tsl_fence *launch_wild(struct tsl_dkernel *kernel)
     return fence;
 }
 
+/* The clock is looked at once a second. A device that shows nothing then holds up nobody who submits, and times go on.
+ */
+static void a_device_that_stands_still_takes_work(void **state)
+{
+    struct tsl_mem *mem = new_mem(4096);
+    struct tsl_times times;
+    struct tsl_fence *fence;
+
+    (void)state;
+    stand_still();
+    usleep(1100000);
+    assert_int_equal(fill_ints(lane, mem, 3, 16, NULL, &fence), CL_SUCCESS);
+    assert_true(driver->fence_status(fence) > CL_COMPLETE);
+    standin.stop(false);
+    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+    assert_int_equal(driver->fence_times(fence, &times), CL_SUCCESS);
+    assert_true(times.start_ns <= times.end_ns);
+    assert_int_equal(get_int(mem, 15), 3);
+    tsl_fence_unref(fence);
+    driver->mem_free(mem);
+}
+
 /* Whatever it was that ended the context, by all errors of which CUDA says so. */
 static void each_error_that_ends_a_context_costs_the_member(void **state)
 {
@@ -444,6 +466,7 @@ int main(void)
         cmocka_unit_test(a_piped_transfer_fails_as_a_whole),
         cmocka_unit_test(held_work_that_is_refused_fails_its_fence),
         cmocka_unit_test(held_work_without_a_fence_fails_the_next_one),
+        cmocka_unit_test(a_device_that_stands_still_takes_work),
         cmocka_unit_test(each_error_that_ends_a_context_costs_the_member),
         cmocka_unit_test(what_the_pipeline_has_ends_with_the_member),
         cmocka_unit_test(a_read_in_front_of_a_failure_is_done),
