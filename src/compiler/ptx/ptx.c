@@ -129,6 +129,7 @@ static void set_attributes(const struct shell *shell)
     for (unsigned i = 0; i < n; i++) {
         copy_attribute(shell, i, "byval");
         copy_attribute(shell, i, "noalias");
+        copy_attribute(shell, i, "dereferenceable");
         if (!is_local(LLVMTypeOf(LLVMGetParam(shell->inside, i))) && !is_sampler(shell, i))
             copy_attribute(shell, i, "align");
     }
