@@ -54,6 +54,7 @@ struct tsl_cut_memory {
     uint64_t offset;   /* of the argument in its root, bytes */
     uint64_t size;     /* bytes from there to the end of the argument's memory */
     bool may_write;    /* false: it surely isn't written, whatever the footprint says */
+    uint64_t whole;    /* bytes of the root; 0: no more than the arguments reach */
 };
 
 /* What forbids each cut of the kernel, whatever the launch; TSL_CUT_OK: nothing. footprint may be NULL. Takes constant

@@ -38,18 +38,35 @@ static uint32_t access_of(const struct joint_view *v, uint32_t argument, enum ts
 
 /* ---- Ranges ------------------------------------------------------------------------------------------------------ */
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static void widen(uint64_t *begin, uint64_t *end, uint64_t from, uint64_t to)
 {
     *begin = from < *begin ? from : *begin;
     *end = to > *end ? to : *end;
 }
 
-static void add_set(const struct tsl_byte_set *set, const struct tsl_cut_memory *memory, uint64_t *begin, uint64_t *end)
+/* What a merge doesn't know may lie anywhere in the root, also where the argument is a part of it. A program that has
+ * its parts' places in a table gives its kernels the first part, from which they go on to the others. That is undefined
+ * (OpenCL 3.0, 5.2.1), and does everywhere what the program expects. */
+static void add_set(struct tsl_joint *joint, const struct tsl_byte_set *set, const struct tsl_cut_memory *memory,
+                    bool written)
 {
-    uint64_t from, to;
+    uint64_t from = 0, to = memory->whole;
 
-    if (tsl_byte_set_hull(set, memory->size, &from, &to))
-        widen(begin, end, memory->offset + from, memory->offset + to);
+    if (joint->reduce || !set->unknown || !memory->whole) {
+        if (!tsl_byte_set_hull(set, memory->size, &from, &to))
+            return;
+        from += memory->offset;
+        to += memory->offset;
+    }
+    if (written)
+        widen(&joint->begin, &joint->end, from, to);
+    else
+        widen(&joint->touched_begin, &joint->touched_end, from, to);
 }
 
 /* Bytes of the root's end that are no whole element can't have been written by a store of whole ones. */
@@ -66,12 +83,12 @@ static bool find_ranges(const struct joint_view *v, struct tsl_joint *joint)
             const struct tsl_argument_touch *touch = touch_in(v, s, i);
 
             if (touch && touch->reads)
-                add_set(&touch->read, memory, &joint->touched_begin, &joint->touched_end);
+                add_set(joint, &touch->read, memory, false);
             if (touch && touch->writes && memory->may_write)
-                add_set(&touch->write, memory, &joint->begin, &joint->end);
+                add_set(joint, &touch->write, memory, true);
         }
-        if (memory->root == v->root && memory->offset + memory->size > size)
-            size = memory->offset + memory->size;
+        if (memory->root == v->root)
+            size = larger(size, larger(memory->whole, memory->offset + memory->size));
     }
     if (joint->begin >= joint->end)
         return false;

@@ -53,7 +53,8 @@ void tsl_cut_kernel_memories(const struct tsl_command *c, const struct tsl_footp
                                                   .image = b->image ? b : NULL,
                                                   .offset = b->offset,
                                                   .size = b->size,
-                                                  .may_write = may_write(c, members, i, b)};
+                                                  .may_write = may_write(c, members, i, b),
+                                                  .whole = tsl_buffer_root((struct tsl_buffer *)(uintptr_t)b)->size};
     }
 }
 

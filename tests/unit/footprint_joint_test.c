@@ -23,7 +23,7 @@ static struct launch launch_of(void)
     struct launch launch = {.joint = {.root = NULL}};
 
     for (unsigned i = 0; i < 4; i++) {
-        launch.memories[i] = (struct tsl_cut_memory){&roots[i], NULL, 0, SIZE, true};
+        launch.memories[i] = (struct tsl_cut_memory){&roots[i], NULL, 0, SIZE, true, 0};
         launch.values[i].memory = SIZE;
     }
     return launch;
@@ -140,12 +140,30 @@ static void parts_of_a_buffer_are_joined_together(void **state)
     bed_begin(&bed, 4);
     scatter(1, 4);
     scatter(2, 4);
-    launch.memories[1] = (struct tsl_cut_memory){&roots[0], NULL, 256, 512, true};
-    launch.memories[2] = (struct tsl_cut_memory){&roots[0], NULL, 4096, 128, true};
+    launch.memories[1] = (struct tsl_cut_memory){&roots[0], NULL, 256, 512, true, 0};
+    launch.memories[2] = (struct tsl_cut_memory){&roots[0], NULL, 4096, 128, true, 0};
     launch.values[1].memory = 512;
     launch.values[2].memory = 128;
     assert_true(find(&launch, 0));
     assert_range(&launch, 256, 4224);
+}
+
+/* Some programs' kernels go on from one part to the next, so what is unknown may lie there. */
+static void beyond_a_part_the_buffer_goes_on(void **state)
+{
+    struct launch launch = launch_of();
+
+    (void)state;
+    bed_begin(&bed, 4);
+    scatter(1, 4);
+    launch.memories[1] = (struct tsl_cut_memory){&roots[0], NULL, 256, 512, true, 8192};
+    launch.values[1].memory = 512;
+    assert_true(find(&launch, 0));
+    assert_range(&launch, 0, 8192);
+    bed_begin(&bed, 4);
+    bed_access(&bed, 1, TSL_ACCESS_WRITE, 4, bed_constant(&bed, 64, 40));
+    assert_true(find(&launch, 0));
+    assert_range(&launch, 296, 300);
 }
 
 static void images_are_not_merged(void **state)
@@ -253,6 +271,7 @@ int main(void)
         cmocka_unit_test(elements_are_those_of_the_narrowest_store),
         cmocka_unit_test(what_is_no_whole_element_stays),
         cmocka_unit_test(parts_of_a_buffer_are_joined_together),
+        cmocka_unit_test(beyond_a_part_the_buffer_goes_on),
         cmocka_unit_test(images_are_not_merged),
         cmocka_unit_test(a_histogram_is_reduced),
         cmocka_unit_test(atomics_that_are_not_reduced),
