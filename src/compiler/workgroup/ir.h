@@ -23,7 +23,7 @@
  *   analysis/region.c     which blocks belong to which region, which slots live across, in which order regions run
  *   analysis/variables.c  where slots and variables are: registers, stack, scratch, local memory
  *   transform/either.c    if strips may run along two dimensions, the launch chooses
- *   transform/group.c, strip.c, few.c, lane.c, query.c
+ *   transform/group.c, strip.c, few.c, forget.c, lane.c, query.c
  *                         the new function is written: loops over groups, regions, strips of lanes
  *   cleanup/passes.c      LLVM's passes before and after, with our own between and after them, a file each
  *
@@ -46,6 +46,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+/* Metadata of calls of llvm.lifetime.start that kc_wg_end_forgotten looks for. */
+#define KC_FORGOTTEN "tsl.forgotten"
 
 struct kc_wg {
     LLVMModuleRef module;

@@ -417,6 +417,9 @@ static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FIL
 {
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
         return false;
+    kc_wg_end_forgotten(module);
+    if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISED, why))
+        return false;
     if (notes)
         kc_wg_note_loops(module, notes);
     kc_wg_relax_local_atomics(module);

@@ -120,6 +120,7 @@ static void add_few(const struct planning *p, struct kc_region *region)
     *region->few = (struct kc_region){.start = region->start, .masked = true, .serial = true, .diverges = true};
     find_blocks(p, region->few, loop);
     find_slots(p, region->few);
+    region->few->pending = kc_bits_create(p->wg->flow.n_blocks + 1); /* no lane waits while one runs it */
 }
 
 static void add_region(const struct planning *p, struct kc_phase *phase, int start)

@@ -25,7 +25,8 @@ const char KC_PASSES_SHAPE_PLAIN[] =
 const char KC_PASSES_VECTORISE[] =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg,"
     "early-cse<memssa>,loop-vectorize,"
-    "simplifycfg,instcombine<no-verify-fixpoint>,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
+    "simplifycfg,instcombine<no-verify-fixpoint>)";
+const char KC_PASSES_VECTORISED[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 /* Accesses through generic pointers to a known space become accesses to that space: LLVM's SLP vectoriser (19)
  * miscompiles the remaining casts between spaces, which it takes for casts between numbers. Then the rest of O3, for

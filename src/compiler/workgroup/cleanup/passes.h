@@ -13,11 +13,16 @@
  * program's own vectors, or with no optimisation at all. */
 extern const char KC_PASSES_SHAPE[], KC_PASSES_SHAPE_OWN[], KC_PASSES_SHAPE_PLAIN[];
 /* For work-group functions: variables into registers, loops over lanes into vector code, then the rest of O3. */
-extern const char KC_PASSES_VECTORISE[], KC_PASSES_FINISH[], KC_PASSES_FINISH_LARGE[], KC_PASSES_FINISH_PLAIN[];
+extern const char KC_PASSES_VECTORISE[], KC_PASSES_VECTORISED[];
+extern const char KC_PASSES_FINISH[], KC_PASSES_FINISH_LARGE[], KC_PASSES_FINISH_PLAIN[];
 /* After kc_wg_part_masked_stores(full): what only a store needs is skipped if no lane stores. */
 extern const char KC_PASSES_SINK[];
 
 bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
+
+/* Between KC_PASSES_VECTORISE and _VECTORISED, which makes registers of variables: those that strips have marked as
+ * forgotten are stored as undefined. LLVM would drop such stores before. */
+void kc_wg_end_forgotten(LLVMModuleRef module);
 
 /* Finds functions that are too large for KC_PASSES_FINISH. Then those of one kind, large ones or the others, are kept
  * from all passes until the next call; KC_SPARE_NONE: from none, and it is forgotten which are large. */

@@ -113,6 +113,12 @@ void kc_mark_uneven_loop(struct kc_wg *wg, LLVMValueRef branch)
     LLVMSetMetadata(branch, kind_of(wg, "llvm.loop"), LLVMMetadataAsValue(wg->context, own_node(wg, operands, 2)));
 }
 
+void kc_mark_forgotten(struct kc_wg *wg, LLVMValueRef call)
+{
+    LLVMSetMetadata(call, kind_of(wg, KC_FORGOTTEN),
+                    LLVMMetadataAsValue(wg->context, LLVMMDNodeInContext2(wg->context, NULL, 0)));
+}
+
 void kc_forget_scopes(struct kc_wg *wg, LLVMValueRef instruction)
 {
     static const char *const names[] = {"alias.scope", "noalias", "llvm.loop"};

@@ -27,6 +27,9 @@ LLVMMetadataRef kc_alias_scope(struct kc_wg *wg);
 LLVMValueRef kc_mark_inside(struct kc_wg *wg, LLVMValueRef access, LLVMMetadataRef scope);
 void kc_mark_outside(struct kc_wg *wg, LLVMValueRef access, LLVMMetadataRef scope);
 
+/* Marks a call of llvm.lifetime.start: the variable's value is of no use from here on, and it becomes a new one. */
+void kc_mark_forgotten(struct kc_wg *wg, LLVMValueRef call);
+
 /* Removes an instruction's metadata on alias scopes and on its loop: they are true for one work-item's loop alone. */
 void kc_forget_scopes(struct kc_wg *wg, LLVMValueRef instruction);
 

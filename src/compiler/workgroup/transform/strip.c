@@ -149,6 +149,21 @@ static struct kc_bits used_in(const struct kc_emit *emit, const struct kc_region
     return used;
 }
 
+/* Is the slot of no use to lanes that wait elsewhere while the region runs? */
+static bool is_only_here(const struct kc_strip *strip, const struct kc_region *region, unsigned s)
+{
+    if (!kc_bits_get(&region->out, s) || slot_of(strip, s)->uniform || slot_of(strip, s)->array)
+        return false;
+    return !kc_is_kept_elsewhere(strip, region, s);
+}
+
+/* Does the region's code need the value from before, for lanes that run it or for the others? */
+static bool is_taken(const struct kc_strip *strip, const struct kc_region *region, unsigned s)
+{
+    return kc_bits_get(&region->in, s) &&
+           (kc_bits_get(&strip->emit->slots->live[region->start], s) || !is_only_here(strip, region, s));
+}
+
 /* Each region has work variables of its own, for what it uses alone: LLVM makes registers of a variable in time that
  * grows with the blocks that it is set in. Those that are set before a lane reads them are marked undefined at its
  * start: otherwise the last lane's value would seem to reach the next lane. */
@@ -166,7 +181,7 @@ void kc_begin_work(struct kc_strip *strip, const struct kc_region *region, LLVMV
         if (slot->array || !kc_bits_get(&used, s))
             continue;
         emit->places[s].work = kc_variable(emit, slot->type, 1, "");
-        if (kc_bits_get(&region->in, s)) {
+        if (is_taken(strip, region, s)) {
             value = LLVMBuildLoad2(b, slot->type, held_place(strip, s, lane), "");
             kc_parallel(strip, value);
         }
@@ -244,20 +259,6 @@ static void note_order(struct kc_strip *strip, const struct kc_region *region, c
         here = LLVMBuildICmp(b, LLVMIntEQ, stands, kc_i32(emit->wg, kc_bound_order(emit, ways->bounds[w])), "");
         LLVMBuildStore(b, LLVMBuildOr(b, LLVMBuildLoad2(b, i1, ways->any[w], ""), here, ""), ways->any[w]);
     }
-}
-
-/* Is the slot of no use to lanes that wait elsewhere while the region runs? */
-static bool is_only_here(const struct kc_strip *strip, const struct kc_region *region, unsigned s)
-{
-    const struct kc_emit *emit = strip->emit;
-
-    if (!kc_bits_get(&region->out, s) || slot_of(strip, s)->uniform || slot_of(strip, s)->array)
-        return false;
-    for (unsigned bound = 0; bound < emit->wg->flow.n_blocks; bound++)
-        if ((int)bound != region->start && kc_bits_get(&region->pending, bound) &&
-            kc_bits_get(&emit->slots->live[bound], s))
-            return false;
-    return true;
 }
 
 /* The lanes that wait at the region's bound run it; the others skip it and keep their live values: for the rest the
@@ -544,6 +545,8 @@ static void emit_region(struct kc_strip *strip, const struct kc_region *region)
     bool one_by_one = strip->lanes > 1 && region->masked && region->serial;
     struct ways ways;
 
+    if (strip->lanes > 1)
+        kc_forget_round(strip, region);
     ways_begin(strip, region, &ways);
     if (strip->lanes > 1 && region->few)
         emit_few(strip, region, &ways);
@@ -636,6 +639,8 @@ void kc_emit_strip(struct kc_strip *strip)
     LLVMValueRef next;
 
     begin_strip(strip);
+    if (strip->lanes > 1)
+        kc_forget_all(strip);
     take_all(strip);
     if (strip->order || strip->phase->after_returns)
         begin_order(strip);

@@ -1,5 +1,5 @@
 /*
- * What the files share that write a strip's regions: strip.c and few.c.
+ * What the files share that write a strip's regions: strip.c, few.c and forget.c.
  */
 #ifndef KC_WORKGROUP_TRANSFORM_STRIP_H
 #define KC_WORKGROUP_TRANSFORM_STRIP_H
@@ -13,6 +13,12 @@ LLVMValueRef kc_held(struct kc_strip *strip, unsigned slot);
  * changed. */
 void kc_begin_work(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane);
 void kc_end_work(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane);
+
+/* forget.c: may lanes that wait elsewhere while the region runs have a value in the slot? */
+bool kc_is_kept_elsewhere(const struct kc_strip *strip, const struct kc_region *region, unsigned slot);
+/* What the strip before left, and what the round before left at a region where a loop's rounds start, is of no use. */
+void kc_forget_all(struct kc_strip *strip);
+void kc_forget_round(struct kc_strip *strip, const struct kc_region *region);
 
 /* few.c: the lanes that wait at a bound, as bits of an i32. */
 LLVMValueRef kc_waiting(struct kc_strip *strip, int bound);
