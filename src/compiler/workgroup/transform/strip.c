@@ -219,18 +219,42 @@ static void insert_way(const struct kc_emit *emit, struct ways *ways, int bound)
     ways->bounds[w] = bound;
 }
 
+static unsigned latest_exit(const struct kc_emit *emit, const struct kc_region *region)
+{
+    unsigned latest = 0;
+
+    for (unsigned e = 0; e < region->n_exits; e++) {
+        unsigned order = kc_bound_order(emit, region->exits[e]);
+
+        latest = order > latest ? order : latest;
+    }
+    return latest;
+}
+
+/* A lane at least has run the region, and waits at one of its exits: so none of the bounds behind the last of them is
+ * the first in order. */
+static unsigned latest_way(const struct kc_emit *emit, const struct kc_region *region)
+{
+    unsigned latest = latest_exit(emit, region), few = region->few ? latest_exit(emit, region->few) : 0;
+
+    return few > latest ? few : latest;
+}
+
 static void ways_begin(struct kc_strip *strip, const struct kc_region *region, struct ways *ways)
 {
     struct kc_emit *emit = strip->emit;
-    unsigned n_blocks = emit->wg->flow.n_blocks;
+    unsigned n_blocks = emit->wg->flow.n_blocks, latest = latest_way(emit, region);
     LLVMTypeRef i1 = LLVMInt1TypeInContext(emit->wg->context);
 
     *ways = (struct ways){.n = 0};
     ways->bounds = kc_alloc(n_blocks + 1, sizeof(*ways->bounds));
     ways->any = kc_alloc(n_blocks + 1, sizeof(*ways->any));
-    for (unsigned bound = 0; bound <= n_blocks; bound++)
-        if (kc_bits_get(&region->pending, bound))
-            insert_way(emit, ways, bound == n_blocks ? KC_EXIT : (int)bound);
+    for (unsigned bound = 0; bound <= n_blocks; bound++) {
+        int way = bound == n_blocks ? KC_EXIT : (int)bound;
+
+        if (kc_bits_get(&region->pending, bound) && kc_bound_order(emit, way) <= latest)
+            insert_way(emit, ways, way);
+    }
     for (unsigned w = 0; region->diverges && w + 1 < ways->n; w++) {
         ways->any[w] = kc_variable(emit, i1, 1, "any");
         LLVMBuildStore(emit->wg->builder, LLVMConstInt(i1, 0, 0), ways->any[w]);
