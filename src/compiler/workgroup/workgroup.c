@@ -159,7 +159,8 @@ static unsigned size_of(LLVMValueRef function)
     return n;
 }
 
-/* Of what is written for a strip, about a half. */
+/* Of what is written for a strip, about a half. Values that only pass by a region count, too: where ways meet LLVM
+ * joins them. */
 static uint64_t size_of_region(const struct kc_wg *wg, const struct kc_slots *slots, const struct kc_region *region)
 {
     uint64_t n = 0;
@@ -169,7 +170,8 @@ static uint64_t size_of_region(const struct kc_wg *wg, const struct kc_slots *sl
             for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block))
                 n++;
     for (unsigned s = 0; s < slots->n; s++)
-        n += 4 * kc_bits_get(&region->in, s) + 4 * kc_bits_get(&region->out, s);
+        n += 4 * (kc_bits_get(&region->in, s) || kc_bits_get(&slots->live[region->start], s)) +
+             4 * kc_bits_get(&region->out, s);
     return n;
 }
 

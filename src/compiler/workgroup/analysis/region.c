@@ -68,6 +68,7 @@ static bool exits_diverge(const struct planning *p, const struct kc_region *regi
     return region->masked;
 }
 
+/* in: what live lanes bring and the region uses, not what only passes by. */
 static void find_slots(const struct planning *p, struct kc_region *region)
 {
     const struct kc_slots *slots = p->slots;
@@ -76,14 +77,17 @@ static void find_slots(const struct planning *p, struct kc_region *region)
     region->in = kc_bits_create(slots->n);
     region->out = kc_bits_create(slots->n);
     for (unsigned b = 0; b < p->wg->flow.n_blocks; b++)
-        if (kc_bits_get(&region->blocks, b))
+        if (kc_bits_get(&region->blocks, b)) {
             kc_bits_merge(&written, &slots->writes[b], NULL);
+            kc_bits_merge(&region->in, &slots->reads[b], NULL);
+        }
     for (unsigned e = 0; e < region->n_exits; e++)
         if (region->exits[e] != KC_EXIT)
             kc_bits_merge(&wanted, &slots->live[region->exits[e]], NULL);
-    for (size_t w = 0; w < written.n_words; w++)
+    for (size_t w = 0; w < written.n_words; w++) {
         region->out.words[w] = written.words[w] & wanted.words[w];
-    kc_bits_merge(&region->in, &slots->live[region->start], NULL);
+        region->in.words[w] = (region->in.words[w] | region->out.words[w]) & slots->live[region->start].words[w];
+    }
     if (region->masked)
         kc_bits_merge(&region->in, &region->out, NULL); /* lanes that don't take part keep theirs */
     kc_bits_free(&written);
