@@ -14,7 +14,7 @@
 static unsigned source_of(struct tsl_graph *graph, const struct tsl_data *data, const struct tsl_tile *tile,
                           unsigned space)
 {
-    return tsl_spaces_is_empty(tile->valid) ? space : tsl_move_source(graph, data, tile->valid, space);
+    return tsl_spaces_is_empty(tile->valid) ? space : tsl_move_source(graph, data, tile, space);
 }
 
 /* Narrows [*begin, *end) to the first run of tiles that are not valid in the space and have one source. False: there is

@@ -63,16 +63,33 @@ bool tsl_move_is_direct(struct tsl_graph *graph, const struct tsl_data *data, un
     return a->driver == b->driver && a->driver->can_copy_peer(a, b);
 }
 
-unsigned tsl_move_source(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid, unsigned to)
+/* How late the copy is there: 0 where nothing writes it any more, else by the order of what still does. */
+static unsigned arrival(const struct tsl_tile *tile, unsigned space)
+{
+    for (unsigned i = tile->uses.n; i > 0; i--)
+        if (tile->uses.list[i - 1].write && tile->uses.list[i - 1].space == space && !tile->uses.list[i - 1].left)
+            return i;
+    return 0;
+}
+
+unsigned tsl_move_source(struct tsl_graph *graph, const struct tsl_data *data, const struct tsl_tile *tile, unsigned to)
 {
     if (to == TSL_SPACE_HOST)
-        return tsl_spaces_first(valid);
-    tsl_spaces members = tsl_spaces_without(valid, tsl_spaces_of(TSL_SPACE_HOST));
+        return tsl_spaces_first(tile->valid);
+    tsl_spaces members = tsl_spaces_without(tile->valid, tsl_spaces_of(TSL_SPACE_HOST));
+    unsigned best = TSL_SPACE_HOST, first = 0;
     tsl_spaces_remove(&members, TSL_SPACE_LOST);
-    for (; !tsl_spaces_is_empty(members); tsl_spaces_remove(&members, tsl_spaces_first(members)))
-        if (tsl_move_is_direct(graph, data, tsl_spaces_first(members), to))
-            return tsl_spaces_first(members);
-    return tsl_spaces_first(valid); /* The host is the lowest. */
+    for (; !tsl_spaces_is_empty(members); tsl_spaces_remove(&members, tsl_spaces_first(members))) {
+        unsigned from = tsl_spaces_first(members);
+        if (!tsl_move_is_direct(graph, data, from, to))
+            continue;
+        unsigned its = tsl_spaces_count(members) > 1 || best != TSL_SPACE_HOST ? arrival(tile, from) : 0;
+        if (best == TSL_SPACE_HOST || its < first) {
+            best = from;
+            first = its;
+        }
+    }
+    return best != TSL_SPACE_HOST ? best : tsl_spaces_first(tile->valid); /* The host is the lowest. */
 }
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */

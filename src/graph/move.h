@@ -10,6 +10,7 @@
 struct tsl_command;
 struct tsl_graph;
 struct tsl_op;
+struct tsl_tile;
 
 /* Bytes of one object that are to go from one space to another. */
 struct tsl_move {
@@ -19,9 +20,11 @@ struct tsl_move {
     bool is_side; /* the move makes room for the command: its fate isn't the command's */
 };
 
-/* The space from which a fetch takes a tile with that valid set, and whether that takes one move (else two: by way of
- * the host). */
-unsigned tsl_move_source(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid, unsigned to);
+/* The space from which a fetch takes a tile that is valid somewhere, and whether that takes one move (else two: by way
+ * of the host). Of several members it is the one whose copy was there first. What others are still fetching would be
+ * waited for, and where all need what each has, all of it would go by the links of one. */
+unsigned tsl_move_source(struct tsl_graph *graph, const struct tsl_data *data, const struct tsl_tile *tile,
+                         unsigned to);
 bool tsl_move_is_direct(struct tsl_graph *graph, const struct tsl_data *data, unsigned from, unsigned to);
 
 /* What copies of [begin, end) between two spaces there are: one, or, where there is padding, some boxes; in ascending

@@ -119,7 +119,7 @@ static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t b
         unsigned to = space_at(s, i);
         if (tsl_spaces_has(tile->valid, to))
             continue;
-        unsigned from = tsl_move_source(s->command->graph, s->data, tile->valid, to);
+        unsigned from = tsl_move_source(s->command->graph, s->data, tile, to);
         struct run_of_tiles *run = run_from(s, i, from);
         run->from = from;
         run->size += end - begin;

@@ -99,7 +99,7 @@ static void grid_footprint(struct bed *bed, unsigned along)
     bed_access(bed, 0, TSL_ACCESS_WRITE, 1, bed_two(bed, TSL_NODE_ADD, row, id(bed, 1 - along)));
 }
 
-enum { FILL, UPDATE, COLUMNS, ROWS, STENCIL, SMEAR, SCATTER, COUNT, SHOUT, GLOBAL, WHOLE, UNKNOWN, N_KERNELS };
+enum { FILL, UPDATE, COLUMNS, ROWS, STENCIL, SMEAR, SCATTER, COUNT, SHOUT, GLOBAL, WHOLE, UNKNOWN, MIX, N_KERNELS };
 
 static void make_footprint(struct bed *bed, unsigned kernel)
 {
@@ -119,6 +119,10 @@ static void make_footprint(struct bed *bed, unsigned kernel)
         for (unsigned i = 0; i < 3; i++)
             bed_access(bed, 1, TSL_ACCESS_READ, 1, plus(bed, id(bed, 0), i));
         bed_access(bed, 0, TSL_ACCESS_WRITE, 1, plus(bed, id(bed, 0), 1));
+        break;
+    case MIX:
+        bed_access(bed, 1, TSL_ACCESS_READ, 1, TSL_FOOTPRINT_NONE);
+        bed_access(bed, 0, TSL_ACCESS_WRITE, 1, id(bed, 0));
         break;
     case SMEAR:
         bed_access(bed, 0, TSL_ACCESS_WRITE, 2, id(bed, 0));
@@ -153,7 +157,14 @@ static const struct kernel {
     [GLOBAL] = {"global", fill_body, TSL_MAY_WRITE, {.opaque = true}},
     [WHOLE] = {"whole", fill_body, TSL_MAY_WRITE, {.whole_launch = true}},
     [UNKNOWN] = {"unknown", fill_body, TSL_MAY_WRITE, {0}},
+    [MIX] = {"mix", no_body, TSL_MAY_WRITE, {0}},
 };
+
+/* Its second argument is the second buffer. */
+static bool has_two(unsigned kernel)
+{
+    return kernel == STENCIL || kernel == MIX;
+}
 
 static void name_kernels(void)
 {
@@ -166,8 +177,8 @@ static void name_kernels(void)
 
         make_footprint(&beds[i], i);
         traits.footprint = i == UNKNOWN ? NULL : &beds[i].footprint;
-        tsl_fake_kernel(kernels[i].name, kernels[i].body, 2, i == STENCIL ? two : one,
-                        (const unsigned[]){kernels[i].access, i == STENCIL ? TSL_MAY_READ : 0});
+        tsl_fake_kernel(kernels[i].name, kernels[i].body, 2, has_two(i) ? two : one,
+                        (const unsigned[]){kernels[i].access, has_two(i) ? TSL_MAY_READ : 0});
         tsl_fake_kernel_traits(kernels[i].name, &traits);
     }
 }
@@ -182,7 +193,8 @@ static void begin_members(const struct tsl_fake_member *members, unsigned n, cl_
 {
     static const char *const text = "kernel fill a,s\nkernel update a,s\nkernel columns a,s\nkernel rows a,s\n"
                                     "kernel stencil a,b\nkernel smear a,s\nkernel scatter a,s\nkernel count a,s\n"
-                                    "kernel shout a,s\nkernel global a,s\nkernel whole a,s\nkernel unknown a,s\n";
+                                    "kernel shout a,s\nkernel global a,s\nkernel whole a,s\nkernel unknown a,s\n"
+                                    "kernel mix a,b\n";
 
     name_kernels();
     timed_begin(&t, members, n, text, properties);
@@ -216,7 +228,7 @@ static struct tsl_kernel *make_kernel(unsigned kernel, uint32_t value)
 
     assert_int_equal(tsl_kernel_create(t.program, kernels[kernel].name, &made), CL_SUCCESS);
     assert_int_equal(tsl_kernel_set_arg(made, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
-    if (kernel == STENCIL)
+    if (has_two(kernel))
         assert_int_equal(tsl_kernel_set_arg(made, 1, sizeof(cl_mem), &second), CL_SUCCESS);
     else
         assert_int_equal(tsl_kernel_set_arg(made, 1, sizeof value, &value), CL_SUCCESS);
@@ -397,6 +409,27 @@ static void test_open_groups_of_gpus(void **state)
     assert_groups(CL_DEVICE_TYPE_GPU, 3, 32, 3);
     assert_groups(CL_DEVICE_TYPE_CPU, 1, 1024, 1);
     assert_groups(CL_DEVICE_TYPE_CPU, 4096, 1024, 1);
+}
+
+/* Each member has a quarter of what all need, and gives it to all: none waits until another one has everything. */
+static void test_all_to_all(void **state)
+{
+    struct tsl_fake_member member = {.gates = true, .peer = true, .bandwidth = SIZE * UINT64_C(1000)};
+    struct tsl_buffer *swapped = buffer;
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){member, member, member, member}, 4, 0);
+    launch_one(FILL, 3);
+    launch_one(UPDATE, 1);
+    assert_int_equal(finish(), CL_SUCCESS);
+    swapped = buffer;
+    buffer = second;
+    second = swapped;
+    uint64_t begin_ns = tsl_clock_ns();
+    launch_one(MIX, 0);
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_in_range(tsl_clock_ns() - begin_ns, 750000,
+                    1100000); /* three quarters of a millisecond each, side by side */
 }
 
 static void test_one_member(void **state)
@@ -1029,6 +1062,7 @@ static int run_always(void)
         cmocka_unit_test_teardown(test_few_groups, end),
         cmocka_unit_test_teardown(test_open_groups, end),
         cmocka_unit_test(test_open_groups_of_gpus),
+        cmocka_unit_test_teardown(test_all_to_all, end),
         cmocka_unit_test_teardown(test_one_member, end),
         cmocka_unit_test_teardown(test_dimensions, end),
         cmocka_unit_test_teardown(test_in_place, end),
