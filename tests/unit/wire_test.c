@@ -432,10 +432,10 @@ static void footprints_are_taken_or_refused(void **state)
     static const struct {
         uint32_t format, n_arguments;
         bool damaged, taken, known;
-    } cases[] = {{1, 1, false, true, true},
-                 {1, 2, false, false, false},
-                 {1, 1, true, false, false},
-                 {2, 1, true, true, false},
+    } cases[] = {{TSL_FOOTPRINT_FORMAT, 1, false, true, true},
+                 {TSL_FOOTPRINT_FORMAT, 2, false, false, false},
+                 {TSL_FOOTPRINT_FORMAT, 1, true, false, false},
+                 {TSL_FOOTPRINT_FORMAT + 1, 1, true, true, false},
                  {0, 1, true, true, false}};
     struct tsl_kernel_facts facts = {.name = "f", .attributes = "", .n_args = 1, .args = args}, decoded;
 
