@@ -29,12 +29,14 @@ static const struct tsl_footprint *loop_of(const struct tsl_kernel *kernel, tsl_
     return found;
 }
 
-static bool suits(const struct tsl_footprint *loop, const struct tsl_window *window)
+static bool suits(const struct tsl_kernel *kernel, const struct tsl_footprint *loop, const struct tsl_window *window)
 {
     size_t items = window->global_size[0], group = window->local_size[0];
     if (window->work_dim != 1 || window->global_offset[0] || !items || items > MOST_ITEMS)
         return false;
-    return group ? group >= LEAST_GROUP && items % group == 0 : !tsl_footprint_names_groups(loop);
+    if (!group)
+        return !tsl_footprint_names_groups(loop) && !kernel->facts->reqd_size[0];
+    return group >= LEAST_GROUP && items % group == 0;
 }
 
 static uint64_t rounds_of(const struct tsl_footprint *loop, const struct tsl_footing_values *values)
@@ -145,13 +147,14 @@ void tsl_stretch(const struct tsl_kernel *kernel, const struct tsl_args *args, t
 {
     members = tsl_members_common(members, kernel->eligible);
     const struct tsl_footprint *loop = loop_of(kernel, members);
-    if (!loop || !suits(loop, window) || !may_gain(kernel, members) || loop->n_arguments > TSL_FOOTING_MAX_ARGUMENTS ||
-        loop->n_arguments > args->n || tsl_cut_kernel_has_svm(args))
+    if (!loop || !suits(kernel, loop, window) || !may_gain(kernel, members) ||
+        loop->n_arguments > TSL_FOOTING_MAX_ARGUMENTS || loop->n_arguments > args->n || tsl_cut_kernel_has_svm(args))
         return;
     struct tsl_footing_values values;
     tsl_footing_values(args, loop->n_arguments, &values);
     uint64_t n = rounds_of(loop, &values), group = window->local_size[0] ? window->local_size[0] : ANY_GROUP;
-    if (n > window->global_size[0] && (n >= LEAST_ITEMS || tsl_split_always(tsl_settings()->split)) &&
-        is_apart(loop, &values, args, n))
-        window->global_size[0] = (n + group - 1) / group * group;
+    uint64_t items = (n + group - 1) / group * group;
+    if (n > window->global_size[0] && items <= MOST_ITEMS &&
+        (n >= LEAST_ITEMS || tsl_split_always(tsl_settings()->split)) && is_apart(loop, &values, args, n))
+        window->global_size[0] = items;
 }

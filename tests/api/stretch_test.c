@@ -18,6 +18,8 @@ static const char *const source =
     "#define LOOP for (int i = get_global_id(0); i < n; i += get_global_size(0))\n"
     "kernel void add(global int *to, global const int *from, int n) { LOOP to[i] += 3 * from[i]; }\n"
     "kernel void shift(global int *to, global const int *from, int n) { LOOP to[i] = from[i] + 1; }\n"
+    "__attribute__((reqd_work_group_size(96, 1, 1)))\n"
+    "kernel void sized(global int *to, global const int *from, int n) { LOOP to[i] += from[i]; }\n"
     "kernel void pairs(global int2 *to, global const int *from, int n) { LOOP { to[i].x = from[i]; to[i].y += i; } }\n"
     "kernel void behind(global int *to, global const int *from, int n)\n"
     "{ LOOP to[i] = i < (int)get_global_size(0) ? from[i] : to[i - (int)get_global_size(0)] + 1; }\n"
@@ -60,7 +62,7 @@ static void end(void)
 static void launch(const char *name, cl_mem first, cl_mem second, int count, bool sized)
 {
     cl_kernel kernel = proof_kernel(&proof, name);
-    size_t global = items, local = group;
+    size_t global = strcmp(name, "sized") ? items : items / 96 * 96, local = group;
     cl_uint rounds = (cl_uint)count;
 
     proof_set(kernel, 2, (cl_mem[]){first, second}, 1, &rounds);
@@ -100,6 +102,10 @@ static void loops_do_what_they_did(void **state)
     launch("groups", to, from, n, true);
     for (int i = 0; i < n; i++)
         was[i] = given[n - 1 - i];
+    assert_is(to, was);
+    launch("sized", to, from, n, false);
+    for (int i = 0; i < n; i++)
+        was[i] += given[i];
     assert_is(to, was);
     assert_is(from, given);
     end();

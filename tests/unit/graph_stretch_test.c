@@ -118,6 +118,10 @@ static void others_stay(void **state)
     assert_int_equal(items_with(window_of(16), to, from, MANY), ITEMS);
     assert_int_equal(items_with(window, to, from, ITEMS - 1), ITEMS);
     assert_int_equal(items_with(window, to, from, (1u << 30) + 1), ITEMS);
+    window = window_of(96);
+    window.global_size[0] = 288;
+    assert_int_equal(items_with(window, to, from, 1u << 30), 288); /* Whole groups are more. */
+    window = window_of(GROUP);
     window.global_offset[0] = 8;
     assert_int_equal(items_with(window, to, from, MANY), ITEMS);
     window = window_of(GROUP);

@@ -4,8 +4,8 @@
  *
  * That holds where ids and sizes of the launch decide nothing but where i begins and how it goes on, and where an
  * iteration sees nothing of another one: no variable lives from one to the next, and memory that the loop writes is
- * read and written at c * i + d alone, less than c bytes from the first to behind the last. Whether two arguments are
- * one memory is seen at the launch.
+ * read and written at x + c * i + d alone, less than c bytes from the first to behind the last. Whether two arguments
+ * are one memory is seen at the launch.
  */
 #include "compiler/analysis/accesses.hpp"
 
