@@ -82,7 +82,7 @@ bool tsl_cut_shares(const struct tsl_footprint *footprint, unsigned n, const str
  * are for tsl_cut_shares to judge.
  *
  * values, memories: n_arguments elements each. local_size of the window is set. Evaluates the footprint twice for each
- * dimension, so callers remember the answer. Takes as much of the stack as tsl_footprint_evaluate.
+ * dimension, so callers remember the answer.
  */
 unsigned tsl_cut_dimension(const struct tsl_footprint *footprint, const struct tsl_window *window,
                            const struct tsl_argument_value *values, const struct tsl_cut_memory *memories,

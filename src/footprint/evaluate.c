@@ -213,28 +213,29 @@ bool tsl_footprint_stride(const struct tsl_footprint *footprint, const struct ts
 {
     const struct tsl_window window = {
         .work_dim = 1, .global_size = {2, 1, 1}, .local_size = {1, 1, 1}, .group_count = {2, 1, 1}, .whole = true};
-    struct tsl_evaluation e;
+    struct tsl_evaluation *e = tsl_evaluation_begin(footprint, &window, arguments);
+    bool known = e && tsl_evaluation_constant(e, footprint->stride - 1, n);
 
-    return tsl_evaluation_begin(&e, footprint, &window, arguments) &&
-           tsl_evaluation_constant(&e, footprint->stride - 1, n);
+    tsl_evaluation_end(e);
+    return known;
 }
 
 void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
                             const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches)
 {
-    struct tsl_evaluation e;
-    bool known = tsl_evaluation_begin(&e, footprint, window, arguments);
+    struct tsl_evaluation *e = tsl_evaluation_begin(footprint, window, arguments);
 
     for (uint32_t i = 0; i < footprint->n_arguments; i++)
         begin_touch(&touches[i]);
     for (uint32_t i = 0; i < footprint->n_accesses; i++) {
         const struct tsl_access *access = &footprint->accesses[i];
 
-        if (known) {
-            tsl_evaluation_walk(&e, access, record, touches);
+        if (e) {
+            tsl_evaluation_walk(e, access, record, touches);
         } else {
             add_facts(&touches[access->argument], access);
             touch_all(&touches[access->argument], access, i);
         }
     }
+    tsl_evaluation_end(e);
 }

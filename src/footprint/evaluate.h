@@ -77,14 +77,13 @@ struct tsl_argument_touch {
 /* arguments and touches: footprint->n_arguments elements each. Sets of images whose `pixels` is NULL are unknown in the
  * directions in which they are accessed at all. local_size of the window is set (the size that the launch will really
  * have); where it is 0, what groups decide is unknown. Never fails: what isn't known is unknown. The footprint is
- * valid. Takes 90 KiB of the stack, at most 140; a microsecond or some, tens of milliseconds for the worst table of
- * nodes.
+ * valid. Takes 2 KiB of the stack and 1.5 for each level of nodes; a microsecond or some, tens of milliseconds for the
+ * worst table of nodes.
  */
 void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
                             const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches);
 
-/* How many rounds the loop has that the kernel is (footprint->stride, which isn't 0). False: that isn't known. Takes as
- * much of the stack. */
+/* How many rounds the loop has that the kernel is (footprint->stride, which isn't 0). False: that isn't known. */
 bool tsl_footprint_stride(const struct tsl_footprint *footprint, const struct tsl_argument_value *arguments,
                           int64_t *n);
 

@@ -134,8 +134,7 @@ void tsl_footprint_evaluate_image(const struct tsl_footprint *footprint, const s
                                   struct tsl_pixel_set *read, struct tsl_pixel_set *write)
 {
     struct pixels pixels = {argument, read, write};
-    struct tsl_evaluation e;
-    bool known = tsl_evaluation_begin(&e, footprint, window, arguments);
+    struct tsl_evaluation *e = tsl_evaluation_begin(footprint, window, arguments);
 
     read->unknown = write->unknown = false;
     read->n = write->n = 0;
@@ -144,11 +143,12 @@ void tsl_footprint_evaluate_image(const struct tsl_footprint *footprint, const s
 
         if (access->argument != argument || !(access->flags & TSL_ACCESS_IMAGE))
             continue;
-        if (known)
-            tsl_evaluation_walk(&e, access, record, &pixels);
+        if (e)
+            tsl_evaluation_walk(e, access, record, &pixels);
         else if (access->kind != TSL_ACCESS_WRITE)
             set_unknown(read);
-        if (!known && access->kind != TSL_ACCESS_READ)
+        if (!e && access->kind != TSL_ACCESS_READ)
             set_unknown(write);
     }
+    tsl_evaluation_end(e);
 }

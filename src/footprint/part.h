@@ -259,9 +259,10 @@ enum tsl_truth tsl_node_demand(struct tsl_evaluation *e, uint32_t node, bool wan
 
 /* ---- walk.c ----------------------------------------------------------------------------------------------------- */
 
-/* Prepares an evaluation. False: sizes past all bounds. */
-bool tsl_evaluation_begin(struct tsl_evaluation *e, const struct tsl_footprint *footprint,
-                          const struct tsl_window *window, const struct tsl_argument_value *arguments);
+/* To be ended. NULL: sizes past all bounds, or no memory. */
+struct tsl_evaluation *tsl_evaluation_begin(const struct tsl_footprint *footprint, const struct tsl_window *window,
+                                            const struct tsl_argument_value *arguments);
+void tsl_evaluation_end(struct tsl_evaluation *e);
 /* For each part of an access: calls `each` with e->now and the addresses. */
 typedef void tsl_each_part(struct tsl_evaluation *e, const struct tsl_value *addresses, void *data);
 /* Of a node that doesn't depend on loops, before any walk. False: it isn't one number for all of the window. */

@@ -3,6 +3,8 @@
  */
 #include "footprint/part.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- The window ------------------------------------------------------------------------------------------------- */
@@ -29,9 +31,22 @@ static bool set_extent(struct tsl_extent *extent, const struct tsl_window *windo
     return true;
 }
 
-bool tsl_evaluation_begin(struct tsl_evaluation *e, const struct tsl_footprint *footprint,
-                          const struct tsl_window *window, const struct tsl_argument_value *arguments)
+/* Callers' stacks may be small. One is kept: calls for one context come one after another. */
+static _Atomic(struct tsl_evaluation *) spare;
+
+void tsl_evaluation_end(struct tsl_evaluation *e)
 {
+    if (e)
+        free(atomic_exchange(&spare, e));
+}
+
+struct tsl_evaluation *tsl_evaluation_begin(const struct tsl_footprint *footprint, const struct tsl_window *window,
+                                            const struct tsl_argument_value *arguments)
+{
+    struct tsl_evaluation *e = atomic_exchange(&spare, NULL);
+    e = e ? e : malloc(sizeof(*e));
+    if (!e)
+        return NULL;
     e->footprint = footprint;
     e->arguments = arguments;
     e->steps = MAX_NODE_STEPS;
@@ -46,9 +61,11 @@ bool tsl_evaluation_begin(struct tsl_evaluation *e, const struct tsl_footprint *
     for (unsigned d = 0; d < 3 && d < window->work_dim; d++)
         e->groups_known &= window->local_size[d] != 0;
     for (unsigned d = 0; d < 3; d++)
-        if (!set_extent(&e->extents[d], window, d, e->groups_known))
-            return false;
-    return true;
+        if (!set_extent(&e->extents[d], window, d, e->groups_known)) {
+            tsl_evaluation_end(e);
+            return NULL;
+        }
+    return e;
 }
 
 static bool window_is_empty(const struct tsl_evaluation *e)

@@ -273,8 +273,12 @@ static enum tsl_rung find_rung(struct tsl_cut *cut, struct tsl_parts *parts)
 }
 
 /* Field by field: the arrays, which are filled before they are read, have some 8 KB, and most launches need none. */
-static void begin(struct tsl_cut *cut, struct tsl_command *c, const struct tsl_ask *ask)
+/* On the heap: callers' stacks may be small. NULL: there is no memory; the launch runs whole. */
+static struct tsl_cut *begin(struct tsl_command *c, const struct tsl_ask *ask)
 {
+    struct tsl_cut *cut = malloc(sizeof(*cut));
+    if (!cut)
+        return NULL;
     cut->command = c;
     cut->ask = ask;
     cut->part = NULL;
@@ -288,6 +292,16 @@ static void begin(struct tsl_cut *cut, struct tsl_command *c, const struct tsl_a
     cut->n = cut->n_inside = 0;
     cut->touches = NULL;
     cut->verdict = (struct tsl_cut_verdict){TSL_CUT_OK, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE};
+    return cut;
+}
+
+static void end(struct tsl_cut *cut)
+{
+    if (!cut)
+        return;
+    free(cut->touches);
+    free(cut->joints);
+    free(cut);
 }
 
 /* ---- As the launch before ---------------------------------------------------------------------------------------- */
@@ -342,34 +356,38 @@ static bool is_as_before(const struct tsl_cut *cut)
            tsl_cut_exact_remembers(cut) && tsl_placer_repeats(g->placer, cut->ask);
 }
 
-bool tsl_cut_again(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)
+static bool again(struct tsl_cut *cut, struct tsl_cut_kept *kept, struct tsl_candidate *candidates)
 {
-    struct tsl_cut_kept *kept = c->kernel->cut.kept;
-    struct tsl_cut cut;
-    if (!kept || !kept->n_left)
+    struct tsl_command *c = cut->command;
+    if (!tsl_cut_mark(cut, candidates))
         return false;
-    begin(&cut, c, ask);
-    if (!tsl_cut_mark(&cut, candidates))
-        return false;
-    tsl_cut_choose_size(&cut);
-    if (!is_as_before(&cut))
+    tsl_cut_choose_size(cut);
+    if (!is_as_before(cut))
         return false;
     kept->n_left--;
     struct tsl_parts parts = kept->parts;
-    tsl_cut_kernel_memories(c, cut.footprint, tsl_cut_members(&cut), cut.memories, &cut.values);
-    cut.rung = TSL_RUNG_EXACT;
-    bool chosen = tsl_cut_exactly(&cut, &parts);
-    if (chosen) {
-        tsl_cut_divide(&cut, &parts, kept->candidates);
-        chosen = make_shares(&cut, kept->candidates);
-    }
-    if (chosen) {
-        struct tsl_ask booked = *ask;
-        booked.candidates = kept->candidates;
-        tsl_placer_repeat(c->graph->placer, &booked, &parts);
-        tsl_cut_count(c, TSL_RUNG_EXACT);
-    }
-    free(cut.touches);
+    tsl_cut_kernel_memories(c, cut->footprint, tsl_cut_members(cut), cut->memories, &cut->values);
+    cut->rung = TSL_RUNG_EXACT;
+    if (!tsl_cut_exactly(cut, &parts))
+        return false;
+    tsl_cut_divide(cut, &parts, kept->candidates);
+    if (!make_shares(cut, kept->candidates))
+        return false;
+    struct tsl_ask booked = *cut->ask;
+    booked.candidates = kept->candidates;
+    tsl_placer_repeat(c->graph->placer, &booked, &parts);
+    tsl_cut_count(c, TSL_RUNG_EXACT);
+    return true;
+}
+
+bool tsl_cut_again(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)
+{
+    struct tsl_cut_kept *kept = c->kernel->cut.kept;
+    if (!kept || !kept->n_left)
+        return false;
+    struct tsl_cut *cut = begin(c, ask);
+    bool chosen = cut && again(cut, kept, candidates);
+    end(cut);
     return chosen;
 }
 
@@ -462,10 +480,26 @@ static void begin_by_window(struct tsl_cut *cut, const struct tsl_parts *parts)
         tell(cut);
 }
 
+static bool choose_parts(struct tsl_cut *cut, struct tsl_candidate *candidates)
+{
+    struct tsl_command *c = cut->command;
+    struct tsl_parts parts = {.why = TSL_UNCUT_PARTS};
+    bool found = ask_for_parts(cut, candidates, &parts);
+    if (tsl_cut_lead_is_worth(c, &parts))
+        tsl_cut_lead_first(cut, &parts);
+    if (found && !c->lead_due)
+        tsl_cut_choose_size(cut);
+    bool chosen = found && !c->lead_due && choose(cut, &parts);
+    if (!chosen && !c->lead_due && parts.why == TSL_UNCUT_UNKNOWN)
+        begin_by_window(cut, &parts);
+    c->whole_counts |= found && !chosen && !c->lead_due;
+    if (chosen)
+        tsl_cut_count(c, cut->rung);
+    return chosen;
+}
+
 bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)
 {
-    struct tsl_cut cut;
-    struct tsl_parts parts;
     c->whole_counts = false;
     c->whole_why = TSL_WHOLE_SETTING;
     if (!tsl_placer_cuts(c->graph->placer))
@@ -473,26 +507,11 @@ bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl
     c->whole_why = TSL_WHOLE_SMALL;
     if (is_known_to_be_small(&c->kernel->cut, ask->size))
         return false;
-    begin(&cut, c, ask);
+    struct tsl_cut *cut = begin(c, ask);
     if (c->kernel->cut.kept)
         c->kernel->cut.kept->n_left = 0;
-    if (c->n_leads && !goes_on(&cut, candidates))
-        return false;
-    parts.why = TSL_UNCUT_PARTS;
-    parts.known = false;
-    bool found = ask_for_parts(&cut, candidates, &parts);
-    if (tsl_cut_lead_is_worth(c, &parts))
-        tsl_cut_lead_first(&cut, &parts);
-    if (found && !c->lead_due)
-        tsl_cut_choose_size(&cut);
-    bool chosen = found && !c->lead_due && choose(&cut, &parts);
-    if (!chosen && !c->lead_due && parts.why == TSL_UNCUT_UNKNOWN)
-        begin_by_window(&cut, &parts);
-    free(cut.touches);
-    free(cut.joints);
-    c->whole_counts |= found && !chosen && !c->lead_due;
-    if (chosen)
-        tsl_cut_count(c, cut.rung);
+    bool chosen = cut && (!c->n_leads || goes_on(cut, candidates)) && choose_parts(cut, candidates);
+    end(cut);
     return chosen;
 }
 

@@ -45,6 +45,7 @@ struct plan {
     struct tsl_footing_values values;
     bool whole[TSL_FOOTING_MAX_ARGUMENTS]; /* by argument: its buffer has a copy on the member */
     struct tsl_cut_verdict verdict;        /* why not */
+    uint64_t ends[MAX_WINDOWS];            /* of windows, counted in groups */
 };
 
 static bool give_up(struct plan *plan, enum tsl_cut_why why, uint32_t argument, uint32_t access)
@@ -242,9 +243,10 @@ static uint64_t fitting(struct plan *plan, uint64_t begin, uint64_t most)
     return good;
 }
 
-/* Ends of windows, counted in groups. Equal ones as far as they fit, at least so many. 0: it can't be done. */
-static unsigned fit_windows(struct plan *plan, unsigned least, uint64_t ends[MAX_WINDOWS])
+/* The number of windows. Equal ones as far as they fit, at least so many. 0: it can't be done. */
+static unsigned fit_windows(struct plan *plan, unsigned least)
 {
+    uint64_t *const ends = plan->ends;
     uint64_t n = plan->dimension < 3 ? tsl_cut_groups(&plan->window, plan->dimension) : 1, at = 0;
     unsigned n_windows = 0;
     if (lay_out(plan, &plan->window, NULL) && (least < 2 || plan->dimension == 3)) {
@@ -334,23 +336,22 @@ static bool begin(struct plan *plan, struct tsl_command *c, tsl_members members,
 }
 
 /* The same with large areas or small ones, whichever fit; 0: neither do. */
-static unsigned fit_areas(struct plan *plan, unsigned least, uint64_t ends[MAX_WINDOWS])
+static unsigned fit_areas(struct plan *plan, unsigned least)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < 2 && !n; i++) {
         plan->area_size = plan->prefers_small == (i == 0) ? plan->small_size : plan->large_size;
-        n = choose_whole(plan) ? fit_windows(plan, least, ends) : 0;
+        n = choose_whole(plan) ? fit_windows(plan, least) : 0;
     }
     return n;
 }
 
 static bool may_run_on(struct plan *plan, struct tsl_command *c, unsigned member)
 {
-    uint64_t ends[MAX_WINDOWS];
     if (!begin(plan, c, tsl_members_of(member), member))
         return false;
     struct tsl_cut_verdict verdict = plan->verdict;
-    if (fit_areas(plan, 1, ends))
+    if (fit_areas(plan, 1))
         return true;
     if (plan->dimension == 3) /* The better reason. */
         plan->verdict = verdict;
@@ -501,7 +502,7 @@ static bool make_share(struct plan *plan, struct tsl_share *share, const struct 
     return share->slices && lay_out(plan, window, share->slices);
 }
 
-static bool make_shares(struct plan *plan, tsl_members members, unsigned n, const uint64_t *ends)
+static bool make_shares(struct plan *plan, tsl_members members, unsigned n)
 {
     struct tsl_command *c = plan->command;
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
@@ -511,7 +512,7 @@ static bool make_shares(struct plan *plan, tsl_members members, unsigned n, cons
     tsl_out_of_core_parts(c, members, &ask, candidates, &parts);
     for (unsigned s = 0; s < n; s++) {
         struct tsl_window window =
-            plan->dimension < 3 && n > 1 ? groups(plan, s ? ends[s - 1] : 0, ends[s]) : plan->window;
+            plan->dimension < 3 && n > 1 ? groups(plan, s ? plan->ends[s - 1] : 0, plan->ends[s]) : plan->window;
         struct tsl_share *share = tsl_command_share(c, s);
         unsigned member = next_member(c->graph, &parts, had);
         if (!make_share(plan, share, &window, member))
@@ -535,18 +536,17 @@ static void keep_small(const struct plan *plan, tsl_members members)
 
 static bool place_over(struct plan *plan, struct tsl_command *c, tsl_members members)
 {
-    uint64_t ends[MAX_WINDOWS];
     unsigned count = tsl_members_count(members);
     if (!begin(plan, c, members, tsl_members_first(members)))
         return false;
-    unsigned n = fit_areas(plan, count > 1 ? 2 * count : 1, ends);
+    unsigned n = fit_areas(plan, count > 1 ? 2 * count : 1);
     if (n > 1)
         c->more = calloc(n - 1, sizeof(*c->more));
     if (!n || (n > 1 && !c->more))
         return false;
     c->n_more = n - 1;
     keep_small(plan, members);
-    return make_shares(plan, members, n, ends);
+    return make_shares(plan, members, n);
 }
 
 /* The command is as it was before place_over(). */
@@ -602,10 +602,9 @@ void tsl_out_of_core_fail(struct tsl_command *c)
 bool tsl_out_of_core_look(struct tsl_command *c, unsigned member, struct tsl_out_of_core_cut *cut)
 {
     struct plan *plan = malloc(sizeof(*plan));
-    uint64_t ends[MAX_WINDOWS];
     unsigned n = 0;
     if (plan && has_windows(c, member) && begin(plan, c, tsl_members_of(member), member))
-        n = fit_areas(plan, 1, ends);
+        n = fit_areas(plan, 1);
     if (n) {
         keep_small(plan, tsl_members_of(member));
         *cut = (struct tsl_out_of_core_cut){.window = plan->window,

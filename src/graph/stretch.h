@@ -14,8 +14,8 @@ struct tsl_kernel;
 struct tsl_window;
 
 /* Gives the launch, of a checked window, as many work-items as its loop has rounds, where several of these members
- * could share it, or one is a CPU, and that is right. What it touches is as before. Takes 90 KiB of the stack for a
- * microsecond where the kernel is such a loop; else no time. args: held by the caller. */
+ * could share it, or one is a CPU, and that is right. What it touches is as before. Takes a microsecond where the
+ * kernel is such a loop; else no time. args: held by the caller. */
 void tsl_stretch(const struct tsl_kernel *kernel, const struct tsl_args *args, tsl_members members,
                  struct tsl_window *window);
 

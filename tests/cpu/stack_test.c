@@ -1,6 +1,7 @@
-/* A thread with a small stack may build programs, and help with kernels that have much private memory; and kernels with
- * more memory than there is fail. */
+/* A thread with a small stack may build programs, have launches cut, and help with kernels that have much private
+ * memory; and kernels with more memory than there is fail. */
 /* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE=/dev/null/none ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1 */
+/* variant: cut TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TESELA_SPLIT=always TESELA_NVIDIA=opencl TESELA_CACHE=/dev/null/none ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1 */
 #include "cpu_rig.h"
 #include "test.h"
 
