@@ -223,11 +223,44 @@ static cl_int touch_host_parts(const struct touch *touch, struct tsl_data *data)
     return error;
 }
 
+static bool brings(const struct tsl_tile *tile, unsigned space)
+{
+    for (unsigned i = 0; i < tile->uses.n; i++) {
+        const struct tsl_use *use = &tile->uses.list[i];
+        if (use->space == space && use->write && !use->replaced && !use->user->done &&
+            ((const struct tsl_op *)use->user)->move)
+            return true;
+    }
+    return false;
+}
+
+/* Does a move bring bytes of the object's tile, which would count as replaced all over it? Should it fail, those that
+ * this touch doesn't write are missed. */
+static bool is_being_brought(const struct touch *touch, const struct tsl_tile *tile)
+{
+    if (touch->space != TSL_SPACE_HOST)
+        return brings(tile, touch->space);
+    uint64_t base = touch->data->host ? tsl_host_address(touch->data->host) : 0;
+    struct tsl_tile *part =
+        base ? tsl_tiles_meeting(&touch->graph->host_map, base + tile->begin, base + tile->end) : NULL;
+    while (part && !brings(part, TSL_SPACE_HOST))
+        part = tsl_tiles_next_meeting(part, base + tile->end);
+    return part;
+}
+
+static bool may_widen(const struct touch *touch, const struct tsl_tile *tile)
+{
+    return !(touch->may & TSL_MAY_WRITE) || !is_being_brought(touch, tile);
+}
+
 /* The range becomes that of the tiles that it meets, so that none is cut: the extent tells what is touched there. */
 static void widen(struct touch *touch, struct tsl_tiles *tiles)
 {
-    touch->begin = tsl_tiles_at(tiles, touch->begin)->begin;
-    touch->end = tsl_tiles_at(tiles, touch->end - 1)->end;
+    const struct tsl_tile *first = tsl_tiles_at(tiles, touch->begin), *last = tsl_tiles_at(tiles, touch->end - 1);
+    if (may_widen(touch, first))
+        touch->begin = first->begin;
+    if (may_widen(touch, last))
+        touch->end = last->end;
 }
 
 cl_int tsl_touch_copy(struct tsl_graph *graph, const struct tsl_toucher *t, struct tsl_data *data, uint64_t begin,

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "footprint_bed.h"
 #include "graph/state.h"
+#include "graph/touch.h"
 #include "test.h"
 #include "timed.h"
 
@@ -61,6 +62,11 @@ static void look_body(const struct tsl_fake_run *run)
     (void)run;
 }
 
+static void first_body(const struct tsl_fake_run *run)
+{
+    memset(run->args[0].ptr, (int)slice_of(run).value, run->end[0]);
+}
+
 static void box_body(const struct tsl_fake_run *run)
 {
     struct slice slice = slice_of(run);
@@ -100,13 +106,18 @@ static void name_kernel(const char *name, tsl_fake_body_fn *body, unsigned role,
 }
 
 /* fill: surely; update: reads, too; maybe: it may; look: reads; unknown: as fill, without footprint; box: as update, in
- * rows; below: reads rows and, for each of these, the first row. */
+ * rows; below: reads rows and, for each of these, the first row; first: reads rows, and surely writes the first bytes.
+ */
 static void name_kernels(void)
 {
-    static struct bed beds[6];
+    static struct bed beds[7];
 
-    for (unsigned i = 0; i < 6; i++)
+    for (unsigned i = 0; i < 7; i++)
         bed_begin(&beds[i], 2);
+    access_box(&beds[6], TSL_ACCESS_READ);
+    bed_access(&beds[6], 0, TSL_ACCESS_WRITE, 1, bed_leaf(&beds[6], TSL_NODE_GLOBAL_ID, 0));
+    name_kernel("first", first_body, TSL_MAY_READ | TSL_MAY_WRITE,
+                &(struct tsl_fake_traits){.footprint = &beds[6].footprint});
     access_box(&beds[5], TSL_ACCESS_READ);
     bed_access(&beds[5], 0, TSL_ACCESS_READ, 1, bed_leaf(&beds[5], TSL_NODE_GLOBAL_ID, 0));
     name_kernel("below", look_body, TSL_MAY_READ, &(struct tsl_fake_traits){.footprint = &beds[5].footprint});
@@ -139,7 +150,7 @@ static void begin_with(unsigned n_members, unsigned n_queues, size_t size)
 {
     static const struct tsl_fake_member member = {.item_ns = 1000, .gates = true, .side_by_side = true};
     static const char *const text = "kernel fill a,s\nkernel update a,s\nkernel maybe a,s\nkernel look a,s\n"
-                                    "kernel unknown a,s\nkernel box a,s\nkernel below a,s\n";
+                                    "kernel unknown a,s\nkernel box a,s\nkernel below a,s\nkernel first a,s\n";
 
     name_kernels();
     timed_begin(&t, (struct tsl_fake_member[]){member, member}, n_members, text, 0);
@@ -633,6 +644,30 @@ static void test_refused_in_place(void **state)
     end(NULL);
 }
 
+/* Where there are many tiles, a launch touches all of those that it writes a part of. If the move that should bring one
+ * fails, the rest of it is still where it came from. */
+static void test_failed_under_part(void **state)
+{
+    const unsigned few = tsl_touch_tiles;
+    struct tsl_kernel *first;
+
+    (void)state;
+    tsl_touch_tiles = 0;
+    begin_with(2, 1, SIDE * SIDE);
+    launch(0, "update", 0, 0, SIDE * SIDE, 7);
+    assert_int_equal(finish(), CL_SUCCESS);
+    tsl_fake_fail_work(1, TSL_FAKE_COPY, 1, -9001);
+    launch(0, "look", 1, 0, SIDE, 0);
+    first = make_kernel("first");
+    launch_rows(0, first, 1, &(struct slice){SIDE, 9, SIDE}, 1, SIDE - 1);
+    tsl_object_release(&first->object);
+    tsl_touch_tiles = few;
+    assert_int_equal(finish(), -9001);
+    launch(0, "update", 1, 1, SIDE - 1, 1);
+    assert_bytes(1, SIDE - 1, 8);
+    assert_bytes(SIDE, SIDE * (SIDE - 1), 7);
+}
+
 /* ---- Where nothing could run beside it ---- */
 
 static void test_alone(void **state)
@@ -679,6 +714,7 @@ int main(void)
         cmocka_unit_test_teardown(test_maybe, end),
         cmocka_unit_test(test_failed_beside),
         cmocka_unit_test(test_refused_in_place),
+        cmocka_unit_test_teardown(test_failed_under_part, end),
         cmocka_unit_test_teardown(test_alone, end),
     };
 
