@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define N 10000
 
@@ -469,6 +470,24 @@ static cl_uint compute_units(const struct world *w)
     return n;
 }
 
+/* Programs that take the device with the most units times megahertz would pass over one that says 0. */
+static void clock_frequency_is_told(void **state)
+{
+    const struct world *w = *state;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char line[256];
+    bool known = !access("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", R_OK);
+    cl_uint clock = 0;
+
+    while (!known && file && fgets(line, sizeof(line), file))
+        known = !strncmp(line, "cpu MHz", 7);
+    if (file)
+        fclose(file);
+    assert_int_equal(clGetDeviceInfo(w->device, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(clock), &clock, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(known, clock > 0);
+}
+
 /* Where the choice is ours, what the compiler recommends is what a launch has, if it is large enough for all threads: a
  * hint that suits it; few work-items of many bytes across a barrier. */
 static void launches_have_the_recommended_size(void **state)
@@ -552,6 +571,7 @@ int main(void)
         cmocka_unit_test(elements_of_shared_vectors),
         cmocka_unit_test(many_programs_at_once),
         cmocka_unit_test(kernels_facts_are_told),
+        cmocka_unit_test(clock_frequency_is_told),
         cmocka_unit_test(launches_have_the_recommended_size),
         cmocka_unit_test(fault_fails_the_event),
     };
