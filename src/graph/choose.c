@@ -190,7 +190,7 @@ bool tsl_place_choose(struct tsl_command *c)
                           .arg = c};
     if (tsl_cut_again(c, &ask, candidates) || tsl_stay(c, &ask))
         return placed(c);
-    ask.ready_ns = tsl_survey(c, &c->share.window, NULL, members, candidates);
+    ask.ready_ns = tsl_survey(c, &c->share.window, members, candidates);
     if (waits_for_others(c, &ask))
         return false;
     if (!tsl_cut_choose(c, &ask, candidates) && !c->lead_due) {

@@ -169,7 +169,7 @@ static bool pays(struct tsl_cut *cut, struct tsl_parts *parts, struct tsl_candid
     for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
         candidates[i].missing_size = 0, candidates[i].move_ns = candidates[i].peer_ns = 0;
     for (unsigned s = 0; s < cut->n; s++)
-        tsl_survey(cut->command, &cut->windows[s], cut->joints, tsl_members_of(cut->members[s]), candidates);
+        tsl_survey_moves(cut->command, &cut->windows[s], cut->joints, tsl_members_of(cut->members[s]), candidates);
     ask.candidates = candidates;
     parts->joint_ns = 0;
     if (cut->joints && tsl_placer_learns(cut->command->graph->placer)) {

@@ -46,7 +46,7 @@ static bool lacks_nothing(struct tsl_cut *cut, unsigned s, size_t begin, size_t 
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
     struct tsl_window window = part_of(&cut->windows[s], cut->dimension, begin, end);
     memset(candidates, 0, cut->command->graph->n_ports * sizeof(*candidates));
-    tsl_survey(cut->command, &window, NULL, tsl_members_of(cut->members[s]), candidates);
+    tsl_survey_moves(cut->command, &window, NULL, tsl_members_of(cut->members[s]), candidates);
     return candidates[cut->members[s]].missing_size == 0;
 }
 

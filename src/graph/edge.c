@@ -42,12 +42,18 @@ bool tsl_edge_is_met(enum tsl_edge_kind kind, enum tsl_op_state state)
 
 /* The edge from `before` to op; NULL: none. Only the newest edge is looked at, as the arguments of one launch come one
  * after the other. */
-static struct tsl_edge *edge_to(struct tsl_op *before, const struct tsl_op *op)
+static inline struct tsl_edge *edge_to(struct tsl_op *before, const struct tsl_op *op)
 {
     if (before->out.n == 0)
         return NULL;
     struct tsl_edge *last = TSL_SMALL_AT(&before->out, before->out.n - 1);
     return last->to == op ? last : NULL;
+}
+
+bool tsl_op_depends(const struct tsl_op *op, const struct tsl_op *before, bool strict)
+{
+    const struct tsl_edge *known = before == op ? NULL : edge_to((struct tsl_op *)before, op);
+    return known && (known->strict || !strict);
 }
 
 /* There was no memory for the edge. The order is kept by other means (memory_order.h), but whether `before` fails will

@@ -7,6 +7,8 @@
 
 /* Makes op run after `before`. strict: op fails if `before` fails. */
 void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict);
+/* Was that done already, by the call for op that came last of all that were about `before`? */
+bool tsl_op_depends(const struct tsl_op *op, const struct tsl_op *before, bool strict);
 /* Makes the command complete after `before`, which becomes part of its frontier, and, when strict, of its status. */
 void tsl_command_depend(struct tsl_command *command, struct tsl_op *before, bool strict);
 /* Makes op run after all of the list; NULL: nothing. */

@@ -65,7 +65,7 @@ static enum tsl_by_windows ask(struct tsl_command *c, tsl_members whole, tsl_mem
                           .now_ns = tsl_clock_ns(),
                           .again = c->share.placement.later,
                           .by = (enum tsl_place_by)c->place_by};
-    ask.ready_ns = tsl_survey(c, &c->share.window, NULL, whole, candidates);
+    ask.ready_ns = tsl_survey(c, &c->share.window, whole, candidates);
     return tsl_placer_windows(c->graph->placer, &ask, n, tries);
 }
 

@@ -38,6 +38,7 @@ struct survey {
     const struct tsl_buffer *buffer;
     bool is_new; /* no argument before led to that object */
     bool has_extent;
+    bool waits; /* asks for the time, too */
     struct tsl_extent extent;
     tsl_members members;
     uint64_t ready_ns;
@@ -197,6 +198,8 @@ static void survey_deferred(struct survey *s, const struct tsl_buffer *buffer)
 /* What the launch needs of a range: moves, and the ends of all that writes there. */
 static void survey_range(struct survey *s, const struct tsl_footing_range *range, bool missing)
 {
+    if (!missing && !s->waits)
+        return;
     tsl_tidy(s->data, range->begin, range->end);
     for (struct tsl_tile *tile = tsl_tiles_meeting(&s->data->tiles, range->begin, range->end); tile;
          tile = tsl_tiles_next_meeting(tile, range->end)) {
@@ -204,7 +207,8 @@ static void survey_range(struct survey *s, const struct tsl_footing_range *range
         uint64_t end = tile->end < range->end ? tile->end : range->end;
         if (missing)
             count_tile(s, tile, begin, end);
-        wait_for_writers(s, tile);
+        if (s->waits)
+            wait_for_writers(s, tile);
     }
 }
 
@@ -291,23 +295,40 @@ static void survey_order(struct survey *s)
     }
 }
 
-uint64_t tsl_survey(struct tsl_command *c, const struct tsl_window *window, const struct tsl_joints *joints,
-                    tsl_members members, struct tsl_candidate *candidates)
+static void begin(struct survey *s, struct tsl_command *c, const struct tsl_window *window,
+                  const struct tsl_joints *joints, tsl_members members, struct tsl_candidate *candidates)
 {
-    struct survey s; /* Its extent is large, and set where it is needed. */
-    s.command = c;
-    s.window = window;
-    s.joints = joints;
-    s.members = members;
-    s.ready_ns = 0;
-    s.candidates = candidates;
+    s->command = c;
+    s->window = window;
+    s->joints = joints;
+    s->members = members;
+    s->ready_ns = 0;
+    s->candidates = candidates;
     tsl_members left = members;
     unsigned i;
-    while (take_member(&s, &left, &i))
+    while (take_member(s, &left, &i))
         for (unsigned k = 0; k < TSL_MOVE_SOURCES; k++)
-            s.runs[i][k].size = 0;
+            s->runs[i][k].size = 0;
+}
+
+uint64_t tsl_survey(struct tsl_command *c, const struct tsl_window *window, tsl_members members,
+                    struct tsl_candidate *candidates)
+{
+    struct survey s; /* Its extent is large, and set where it is needed. */
+    begin(&s, c, window, NULL, members, candidates);
+    s.waits = true;
     if (tsl_placer_learns(c->graph->placer))
         survey_arguments(&s);
     survey_order(&s);
     return s.ready_ns;
+}
+
+void tsl_survey_moves(struct tsl_command *c, const struct tsl_window *window, const struct tsl_joints *joints,
+                      tsl_members members, struct tsl_candidate *candidates)
+{
+    struct survey s;
+    begin(&s, c, window, joints, members, candidates);
+    s.waits = false;
+    if (tsl_placer_learns(c->graph->placer))
+        survey_arguments(&s);
 }

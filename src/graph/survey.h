@@ -11,10 +11,13 @@ struct tsl_command;
 struct tsl_joints;
 struct tsl_window;
 
-/* Adds to these members' candidates what this window of the launch lacks there, if the placer looks at such; not of
- * objects of which it works on empty copies (joints; NULL: there are none). Returns when what the command must wait for
- * is estimated to have ended; 0: now. Under the graph's lock. */
-uint64_t tsl_survey(struct tsl_command *command, const struct tsl_window *window, const struct tsl_joints *joints,
-                    tsl_members members, struct tsl_candidate *candidates);
+/* Adds to these members' candidates what this window of the launch lacks there, if the placer looks at such. Returns
+ * when what the command must wait for is estimated to have ended; 0: now. Under the graph's lock. */
+uint64_t tsl_survey(struct tsl_command *command, const struct tsl_window *window, tsl_members members,
+                    struct tsl_candidate *candidates);
+/* Adds the same, and asks for no time; not of objects of which the launch works on empty copies (joints; NULL: there
+ * are none). */
+void tsl_survey_moves(struct tsl_command *command, const struct tsl_window *window, const struct tsl_joints *joints,
+                      tsl_members members, struct tsl_candidate *candidates);
 
 #endif

@@ -98,13 +98,20 @@ bool tsl_touch_meets(const struct tsl_extent *extent, const struct tsl_data *dat
     return tsl_extents_conflict(&a, &b);
 }
 
+/* Is there an edge from the use's operation already? One touches several tiles that others touched, too. */
+static bool is_known(const struct tsl_toucher *t, const struct tsl_use *use, bool strict)
+{
+    return t->op && tsl_op_depends(t->op, (const struct tsl_op *)use->user, strict);
+}
+
 static void take_edges(const struct touch *touch, struct tsl_tile *tile)
 {
     for (unsigned i = 0; i < tile->uses.n; i++) {
         const struct tsl_use *use = &tile->uses.list[i];
+        bool strict = use->write && (touch->may & TSL_MAY_READ);
         if (use->space == touch->space && !use->left && (use->write || (touch->may & TSL_MAY_WRITE)) &&
-            !has_no_order(touch->by, use) && !is_apart(touch, use, tile))
-            depend(touch->by, (struct tsl_op *)use->user, use->write && (touch->may & TSL_MAY_READ));
+            !is_known(touch->by, use, strict) && !has_no_order(touch->by, use) && !is_apart(touch, use, tile))
+            depend(touch->by, (struct tsl_op *)use->user, strict);
     }
 }
 

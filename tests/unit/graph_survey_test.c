@@ -103,7 +103,7 @@ static uint64_t survey(const char *name, uint32_t column, struct tsl_candidate c
     assert_int_equal(tsl_kernel_set_arg(command.kernel, 1, sizeof column, &column), CL_SUCCESS);
     assert_int_equal(tsl_kernel_args(command.kernel, &command.args), CL_SUCCESS);
     tsl_lock_take(&graph->lock);
-    ready = tsl_survey(&command, &window, NULL, tsl_members_union(tsl_members_of(0), tsl_members_of(1)), candidates);
+    ready = tsl_survey(&command, &window, tsl_members_union(tsl_members_of(0), tsl_members_of(1)), candidates);
     tsl_lock_give(&graph->lock);
     tsl_args_let_go(command.args);
     tsl_object_release(&command.kernel->object);
