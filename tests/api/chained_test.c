@@ -3,7 +3,7 @@
  * built-in CPU with a bound (TESELA_MEMORY), alone or beside a slower member that holds everything: programs of several
  * shapes compute what they would in core, and move their bytes once for many launches.
  */
-/* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TESELA_MEMORY=cpu=2M TESELA_LARGER=yes TESELA_LOG=tile:off TESELA_MODEL=off */
+/* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TESELA_MEMORY=cpu=2M TESELA_LARGER=yes TESELA_LOG=tile:off TESELA_CACHE=off */
 /* variant: beside TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=cpu,opencl TESELA_MEMORY=cpu=2M TESELA_LARGER=yes TESELA_LOG=tile:off TESELA_CACHE=off */
 #include "proof.h"
 

@@ -3,10 +3,10 @@
  * launch as it was asked for, also where arguments are one memory, where rounds depend on each other, and where nothing
  * is left to do.
  */
-/* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TESELA_MODEL=off */
-/* variant: cut TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TESELA_MODEL=off TESELA_SPLIT=always */
-/* variant: beside TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=cpu,opencl TESELA_MODEL=off TESELA_SPLIT=always */
-/* variant: whole TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_MODEL=off TESELA_SPLIT=off */
+/* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TESELA_CACHE=off */
+/* variant: cut TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TESELA_CACHE=off TESELA_SPLIT=always */
+/* variant: beside TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=cpu,opencl TESELA_CACHE=off TESELA_SPLIT=always */
+/* variant: whole TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_CACHE=off TESELA_SPLIT=off */
 #include "proof.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Launches that no member can hold and that wait one behind another: they are chained, compute what they would one by
  * one, and move less. In virtual time. */
 /* variant: one TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_LOG=place:error,tile:off,graph:off */
-/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_LOG=place:error,tile:off,graph:off TESELA_MODEL=off */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_LOG=place:error,tile:off,graph:off TESELA_CACHE=off */
 #include "graph/chain.h"
 #include "larger_bed.h"
 

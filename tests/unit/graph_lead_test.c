@@ -1,7 +1,7 @@
 /* A launch of a kernel of which nothing is known begins by a window, and goes on as that tells: in virtual time, seen
  * in what runs, in what it takes, and in what the program sees of failures and times. */
-/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_MODEL=off */
-/* variant: off TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_MODEL=off TESELA_SPLIT=off */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_CACHE=off */
+/* variant: off TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_CACHE=off TESELA_SPLIT=off */
 #include "base/clock.h"
 #include "base/settings.h"
 #include "caught.h"

@@ -1,5 +1,5 @@
 /* Where writes go while nobody knows their reader: counted by the fake driver. */
-/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/vendors-none TESELA_MODEL=off */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/vendors-none TESELA_CACHE=off */
 #include "core_end.h"
 #include "driver/member.h"
 #include "graph/graph.h"

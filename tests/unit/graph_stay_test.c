@@ -2,7 +2,7 @@
  * Small launches that stay where their data are are asked about rarely, also where each touches other bytes, and where
  * a few bytes are elsewhere. In virtual time.
  */
-/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_MODEL=off */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_CACHE=off */
 #include "footprint_bed.h"
 #include "graph/copies.h"
 #include "graph/data.h"

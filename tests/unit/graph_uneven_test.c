@@ -1,5 +1,5 @@
 /* Launches whose work lies unevenly: borders go where the shares' times say that it lies. In virtual time. */
-/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_MODEL=off */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_CACHE=off */
 #include "base/clock.h"
 #include "footprint_bed.h"
 #include "test.h"
