@@ -10,10 +10,12 @@
  *
  * *The ledger.* A cut distributes data, and the price may be paid by other launches, which need them together. So a
  * ledger sets what each cut gains, without moves, against all moves between members, of cut and whole launches. When
- * it is OVERDRAWN_NS in the red nothing is cut for a while, each time longer. Moves that were paid for by what was lost
- * without them aren't set against it once more. Where the next whole launch would first have to bring together what is
- * distributed, the ledger may lose as much as that takes. What a cut costs grows with its parts: where more than two
- * are in the red, launches are cut in half as many first. When many of these have gained, more are tried again.
+ * it is OVERDRAWN_NS in the red nothing is cut for a while, each time longer. Moves take longer than thought where all
+ * members make some at once: what launches were seen to wait for them beyond that is set against it as well. Moves that
+ * were paid for by what was lost without them aren't set against it once more. Where the next whole launch would first
+ * have to bring together what is distributed, the ledger may lose as much as that takes. What a cut costs grows with
+ * its parts: where more than two are in the red, launches are cut in half as many first. When many of these have
+ * gained, more are tried again.
  *
  * The same entries, over the whole program, tell later runs whether its data are to be distributed (gains.c).
  *
@@ -39,6 +41,7 @@
 #define LEAST_PAUSE   64  /* launches */
 #define TRUSTED       512 /* cuts in fewer parts that gain, before more are tried at first; then four times as many */
 #define MOST_PAUSE    (1u << 20)
+#define UNTHOUGHT_NS  1e6   /* waits for moves that are longer by so much than they were thought to be cost that */
 #define MOST_DOUBT    64    /* times what they cost: moves are never dearer */
 #define FORESIGHT     2     /* times what moves cost an earlier run of the program must promise to gain by them */
 #define FIRST_USE_NS  1.5e7 /* of a member that doesn't say: code is loaded, or made, and memory is taken */
@@ -436,6 +439,10 @@ void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint
 
 void tsl_placer_parts_waited(struct tsl_placer *placer, double peer_ns, double waited_ns)
 {
+    double more_ns = waited_ns - with_latency(placer, peer_ns);
+
+    if (more_ns > UNTHOUGHT_NS && placer->n_cuts)
+        book(placer, -more_ns);
     tsl_samples_add(&placer->latency, fmax(waited_ns - peer_ns, 1));
 }
 

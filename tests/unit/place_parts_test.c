@@ -1105,6 +1105,23 @@ static void test_others_pay(void **state)
     assert_cut(KERNEL, &parts);
 }
 
+/* Launches that wait much longer for moves than was thought aren't cut for long. */
+static void test_moves_are_slow(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n = 0;
+
+    (void)state;
+    begin_alike(2);
+    learn_both(KERNEL, 1e6, 1e6);
+    for (; n < 1000 && ask(KERNEL, LARGE, &parts); n++) {
+        assert_true(pays(KERNEL, LARGE, &parts));
+        tsl_placer_parts_waited(placer, 5e6, 12e6 + n * 5e6);
+    }
+    assert_in_range(n, 2, 4); /* 20 ms; and what had been gained */
+    assert_true(placer->paused > 0);
+}
+
 /* Four parts cost more than they gain: two are tried before launches run whole, and four again when two have gained. */
 static void test_fewer_parts(void **state)
 {
@@ -1376,6 +1393,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_others_pay, end),
+        cmocka_unit_test_teardown(test_moves_are_slow, end),
         cmocka_unit_test_teardown(test_fewer_parts, end),
         cmocka_unit_test_teardown(test_way_back, end),
         cmocka_unit_test_teardown(test_way_back_small, end),
