@@ -4,7 +4,6 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +105,16 @@ int tsl_numa_node_of(const cpu_set_t *processors)
             return (int)i;
     }
     return -1;
+}
+
+uint64_t tsl_numa_bits_of(const cpu_set_t *processors, unsigned n)
+{
+    uint64_t bits = 0;
+
+    for (unsigned i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, processors))
+            bits |= (uint64_t)1 << (n > 64 ? (uint64_t)i * 64 / n : i) % 64;
+    return bits;
 }
 
 /* The kernel says -1 on machines with one node, too. */

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The node of TESELA_CONFIG from now on; -1: none. Call it before the other functions. */
 void tsl_numa_set(int node);
@@ -42,6 +43,9 @@ bool tsl_numa_processors(unsigned node, cpu_set_t *set);
 /* The node of all these processors, or the node next to a PCI device; -1: several nodes, or unknown. */
 int tsl_numa_node_of(const cpu_set_t *processors);
 int tsl_numa_node_of_pci(unsigned domain, unsigned bus, unsigned device, unsigned function);
+
+/* A bit for each of these processors of a system with n; of more than 64 neighbours share one. Pure. */
+uint64_t tsl_numa_bits_of(const cpu_set_t *processors, unsigned n);
 
 /* Parses a list of processors as the kernel writes it ("0-3,8"); false if it can't be understood. */
 bool tsl_numa_read_list(const char *text, cpu_set_t *set);

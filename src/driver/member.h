@@ -27,8 +27,10 @@ struct tsl_identity {
     uint8_t uuid[CL_UUID_SIZE_KHR];
     bool has_pci;
     uint32_t pci_domain, pci_bus, pci_device, pci_function;
-    bool is_host_cpu; /* a CPU device of this host: the host itself */
-    bool has_numa;    /* on one NUMA node, or next to it; of PCI devices and host CPUs the registry finds it out */
+    bool is_host_cpu;    /* a CPU device of this host: the host itself */
+    uint64_t processors; /* those of the host that such a device may compute on, a bit for each, on large hosts for
+                            neighbours together; the registry finds it out. 0: any */
+    bool has_numa;       /* on one NUMA node, or next to it; of PCI devices and host CPUs the registry finds it out */
     unsigned numa_node;
     uint64_t host_id; /* of another machine, on which all the above is meant; 0: this one */
 };
@@ -66,10 +68,14 @@ static inline int tsl_path_numa_node(const struct tsl_path *path)
 }
 
 /* Two platforms' ways to the processors of one host: what one computes the other can't meanwhile. Paths of one platform
- * have processors of their own, as the lines CPU of TESELA_CONFIG have. */
+ * have processors of their own, as the lines CPU of TESELA_CONFIG have, and so have nodes that are bound to different
+ * ones. */
 static inline bool tsl_path_shares_processors(const struct tsl_path *a, const struct tsl_path *b)
 {
-    return a->identity.is_host_cpu && b->identity.is_host_cpu && a->identity.host_id == b->identity.host_id &&
+    const struct tsl_identity *x = &a->identity, *y = &b->identity;
+    bool apart = x->processors && y->processors && !(x->processors & y->processors);
+
+    return x->is_host_cpu && y->is_host_cpu && x->host_id == y->host_id && !apart &&
            (a->driver != b->driver || strcmp(a->platform_name, b->platform_name) != 0);
 }
 

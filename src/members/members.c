@@ -114,19 +114,29 @@ static void finish_row(struct tsl_found *row)
 }
 
 /* Unless the driver knows better: it may have bound its processors. */
-static void find_numa_node(struct tsl_identity *is)
+static void find_numa_node(struct tsl_identity *is, const cpu_set_t *processors)
 {
-    cpu_set_t processors;
     int node = -1;
 
     if (is->has_numa || is->host_id)
         return;
     if (is->has_pci)
         node = tsl_numa_node_of_pci(is->pci_domain, is->pci_bus, is->pci_device, is->pci_function);
-    else if (is->is_host_cpu && !sched_getaffinity(0, sizeof processors, &processors))
-        node = tsl_numa_node_of(&processors);
+    else if (is->is_host_cpu && processors)
+        node = tsl_numa_node_of(processors);
     is->has_numa = node >= 0;
     is->numa_node = node >= 0 ? (unsigned)node : 0;
+}
+
+/* Where the process may run, unless the path says so itself, as another process's does. */
+static void find_places(struct tsl_identity *is)
+{
+    cpu_set_t processors;
+    bool knows = !sched_getaffinity(0, sizeof processors, &processors);
+
+    find_numa_node(is, knows ? &processors : NULL);
+    if (is->is_host_cpu && !is->host_id && !is->processors && knows)
+        is->processors = tsl_numa_bits_of(&processors, (unsigned)sysconf(_SC_NPROCESSORS_CONF));
 }
 
 static void found_locked(void *arg, const struct tsl_path *path)
@@ -143,7 +153,7 @@ static void found_locked(void *arg, const struct tsl_path *path)
         return;
     }
     list->rows = more;
-    find_numa_node(&row.path.identity);
+    find_places(&row.path.identity);
     list->rows[list->n++] = row;
 }
 

@@ -18,6 +18,7 @@ static void code_identity(const struct codec *c, struct tsl_identity *is)
     code_u32(c, &is->pci_device);
     code_u32(c, &is->pci_function);
     code_bool(c, &is->is_host_cpu);
+    code_u64(c, &is->processors);
     code_bool(c, &is->has_numa);
     code_u32(c, &is->numa_node);
     code_u64(c, &is->host_id);

@@ -34,6 +34,23 @@ static void devices_have_nodes(void **state)
     assert_false(tsl_numa_processors(2, &set));
 }
 
+static void processors_have_bits(void **state)
+{
+    cpu_set_t set;
+
+    (void)state;
+    CPU_ZERO(&set);
+    assert_true(tsl_numa_bits_of(&set, 4) == 0);
+    CPU_SET(0, &set);
+    CPU_SET(3, &set);
+    assert_true(tsl_numa_bits_of(&set, 4) == 9);
+    assert_true(tsl_numa_bits_of(&set, 256) == 1);
+    CPU_SET(255, &set);
+    assert_true(tsl_numa_bits_of(&set, 256) == ((uint64_t)1 << 63 | 1));
+    /* More than the system said that it has: some bit. */
+    assert_true(tsl_numa_bits_of(&set, 4) != 0);
+}
+
 static void *tell_place(void *stays)
 {
     *(bool *)stays = stays_on(0, nodes.processors[1]);
@@ -142,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(homes),
         cmocka_unit_test(devices_have_nodes),
+        cmocka_unit_test(processors_have_bits),
         cmocka_unit_test(threads_are_next_to_devices),
         cmocka_unit_test(threads_stay_where_the_process_may_run),
         cmocka_unit_test(memory_is_next_to_devices),

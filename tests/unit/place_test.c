@@ -582,6 +582,12 @@ static void test_who_is_a_rival(void **state)
     assert_false(tsl_path_shares_processors(&paths[0], &paths[1]));
     assert_true(tsl_path_shares_processors(&paths[1], &paths[2]));
     assert_true(tsl_path_shares_processors(&paths[2], &paths[3]));
+    paths[2].identity.processors = 6;
+    assert_true(tsl_path_shares_processors(&paths[2], &paths[3]));
+    paths[3].identity.processors = 9;
+    assert_false(tsl_path_shares_processors(&paths[2], &paths[3]));
+    paths[3].identity.processors = 4;
+    assert_true(tsl_path_shares_processors(&paths[2], &paths[3]));
     paths[3].identity.host_id = 1;
     assert_false(tsl_path_shares_processors(&paths[2], &paths[3]));
     paths[2].identity.is_host_cpu = false;
