@@ -236,13 +236,13 @@ bool mpi_io_is_orphan(void)
     return getppid() != parent;
 }
 
-/* Until when the processor counts as wanted by others: each time that a yield shows it again twice as long, as a yield
- * costs a turn of theirs. */
+/* Until when the processor counts as wanted by others: twice as long each time that a yield soon shows it again, as a
+ * yield costs a turn of theirs. A quick one in between shows no more than that they wait for something. */
 static uint64_t wanted_until_ns, wanted_for_ns;
 
 #define OTHERS_NS 300000u /* a turn of one that computes; others, such as the program, take some microseconds */
 #define WANTED_NS 20000000u
-#define MOST_NS   (16 * WANTED_NS)
+#define MOST_NS   (64 * WANTED_NS)
 
 void mpi_io_yield(void)
 {
@@ -250,12 +250,22 @@ void mpi_io_yield(void)
 
     sched_yield();
     end = tsl_clock_ns();
-    if (end - begin <= OTHERS_NS) {
-        wanted_for_ns = 0;
+    if (end - begin <= OTHERS_NS)
         return;
-    }
-    wanted_for_ns = !wanted_for_ns ? WANTED_NS : wanted_for_ns < MOST_NS ? 2 * wanted_for_ns : MOST_NS;
+    if (begin - wanted_until_ns > 2 * wanted_for_ns)
+        wanted_for_ns = WANTED_NS;
+    else if (wanted_for_ns < MOST_NS)
+        wanted_for_ns *= 2;
     wanted_until_ns = end + wanted_for_ns;
+}
+
+/* A turn for each rest is time of those who want the processor. What comes late after a long quiet has been awaited for
+ * so long anyway. */
+static unsigned rest_beside_others(uint64_t quiet_us)
+{
+    uint64_t us = quiet_us / 4;
+
+    return us < 200 ? 200 : us > 1000 ? 1000 : (unsigned)us;
 }
 
 /* Where there are processors enough a loop looks for two milliseconds without a rest; else programs need them more. Who
@@ -276,7 +286,7 @@ unsigned mpi_io_rest(bool did)
         last_ns = now;
     us = (now - last_ns) / 1000;
     if (now < wanted_until_ns)
-        return did ? 0 : us < 20000 ? 200 : 1000;
+        return did ? 0 : rest_beside_others(us);
     if (us < (processors >= 8 ? 2000 : 200))
         return 0;
     return us < 5000 ? 20 : us < 50000 ? 200 : 1000;

@@ -186,6 +186,11 @@ static void add_open_mpi(struct line *line)
     add(line, "--oversubscribe");
     add(line, "--bind-to");
     add(line, "none");
+    /* On a machine with more processes than processors MPI would yield in each look, and wait for the turns of what
+     * computes there. */
+    add(line, "--mca");
+    add(line, "mpi_yield_when_idle");
+    add(line, "0");
 #ifdef TESELA_MPI_SURVIVES
     add(line, "--with-ft");
     add(line, "ulfm");
