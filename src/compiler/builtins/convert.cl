@@ -6,33 +6,38 @@
 
 /* ---- Floating point to integers, saturated: NaN becomes 0 --------------------------------------------------------- */
 
-/* LEAST and END (one more than the largest) are exact in F. */
-#define SATURATE(T, F, SUFFIX, ROUND, LEAST, END, MIN, MAX)               \
-    T OVERLOADABLE convert_##T##_sat##SUFFIX(F x)                         \
-    {                                                                     \
-        F y = ROUND(x);                                                   \
-        bool fits = y >= (F)LEAST && y < (F)END;                          \
-        T inside = (T)(fits ? y : (F)0);                                  \
-                                                                          \
-        return fits ? inside : y >= (F)END ? MAX : y < (F)LEAST ? MIN : 0; \
+/* Values are chosen, none is behind a branch: work-items in a vector need no masks. A comparison with NaN is false, so y
+ * is LEAST for NaN. LEAST and END (one more than MAX) are exact in F. */
+#define SATURATE(T, F, SUFFIX, ROUND, BELOW, LEAST, END, MAX)                                  \
+    T OVERLOADABLE convert_##T##_sat##SUFFIX(F x)                                              \
+    {                                                                                          \
+        F rounded = ROUND(x), y = rounded > (F)LEAST ? rounded : (F)LEAST;                     \
+        T saturated = BELOW(T, F, y, END, MAX);                                                \
+                                                                                               \
+        return LEAST == 0 || rounded == rounded ? saturated : (T)0;                            \
     }
+/* The conversion itself rounds towards zero. */
+#define AS_IT_IS(x) (x)
+/* MAX is exact in F, too; or it isn't. */
+#define BELOW_MAX(T, F, y, END, MAX) ((T)(y < (F)MAX ? y : (F)MAX))
+#define BELOW_END(T, F, y, END, MAX) (y < (F)END ? (T)(y < (F)END ? y : (F)0) : MAX)
 #define SATURATE_MODES(T, F, ...)                      \
-    SATURATE(T, F, , trunc, __VA_ARGS__)               \
+    SATURATE(T, F, , AS_IT_IS, __VA_ARGS__)            \
     SATURATE(T, F, _rte, rint, __VA_ARGS__)            \
-    SATURATE(T, F, _rtz, trunc, __VA_ARGS__)           \
+    SATURATE(T, F, _rtz, AS_IT_IS, __VA_ARGS__)        \
     SATURATE(T, F, _rtp, ceil, __VA_ARGS__)            \
     SATURATE(T, F, _rtn, floor, __VA_ARGS__)
-#define SATURATE_ALL(F)                                                                              \
-    SATURATE_MODES(char, F, -128, 128, CHAR_MIN, CHAR_MAX)                                           \
-    SATURATE_MODES(uchar, F, 0, 256, 0, UCHAR_MAX)                                                   \
-    SATURATE_MODES(short, F, -32768, 32768, SHRT_MIN, SHRT_MAX)                                      \
-    SATURATE_MODES(ushort, F, 0, 65536, 0, USHRT_MAX)                                                \
-    SATURATE_MODES(int, F, -2147483648.0, 2147483648.0, INT_MIN, INT_MAX)                            \
-    SATURATE_MODES(uint, F, 0, 4294967296.0, 0, UINT_MAX)                                            \
-    SATURATE_MODES(long, F, -9223372036854775808.0, 9223372036854775808.0, LONG_MIN, LONG_MAX)       \
-    SATURATE_MODES(ulong, F, 0, 18446744073709551616.0, 0, ULONG_MAX)
-SATURATE_ALL(float)
-SATURATE_ALL(double)
+#define SATURATE_ALL(F, BELOW_INT)                                                                \
+    SATURATE_MODES(char, F, BELOW_MAX, -128, 128, CHAR_MAX)                                       \
+    SATURATE_MODES(uchar, F, BELOW_MAX, 0, 256, UCHAR_MAX)                                        \
+    SATURATE_MODES(short, F, BELOW_MAX, -32768, 32768, SHRT_MAX)                                  \
+    SATURATE_MODES(ushort, F, BELOW_MAX, 0, 65536, USHRT_MAX)                                     \
+    SATURATE_MODES(int, F, BELOW_INT, -2147483648.0, 2147483648.0, INT_MAX)                       \
+    SATURATE_MODES(uint, F, BELOW_INT, 0, 4294967296.0, UINT_MAX)                                 \
+    SATURATE_MODES(long, F, BELOW_END, -9223372036854775808.0, 9223372036854775808.0, LONG_MAX)   \
+    SATURATE_MODES(ulong, F, BELOW_END, 0, 18446744073709551616.0, ULONG_MAX)
+SATURATE_ALL(float, BELOW_END)
+SATURATE_ALL(double, BELOW_MAX)
 
 /* ---- Integers to floating point, rounded in a direction ----------------------------------------------------------- */
 
