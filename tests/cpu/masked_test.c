@@ -47,6 +47,12 @@ static const char source[] =
     "        int d = a[I(x + 1, y)] - a[I(x - 1, y)], e = a[I(x, y + 1)] - a[I(x, y - 1)];\n"
     "        s = convert_uchar_sat(sqrt((float)(d * d + e * e))); }\n"
     "    o[I(x, y)] = s; }\n"
+    /* One condition within another: who is in the first is told by who is in both, but not by who isn't. */
+    "kernel void within(global const int *a, global int *o, int w, int h) {\n"
+    "    int x = get_global_id(0), y = get_global_id(1), s = 5; if (x >= w - 1 || y >= h) return;\n"
+    "    if (x > 2 && x != 21 && y > 0 && y < h - 1) s = 3 * a[I(x - 1, y)] + 7 * a[I(x + 1, y)] + a[I(x, y - 1)];\n"
+    "    else s += 11 * a[I(x, y)];\n"
+    "    o[I(x, y)] = s; }\n"
     /* Who takes part: a[i] % m != 1, for m of 1 to 70: all, nearly all, half of them. */
     "kernel void some(global const int *a, global int *o, int m, int n) {\n"
     "    int i = get_global_id(0), v = a[i], s = 0; if (v % m != 1) { int r = a[i + n]; s = 2 * r + a[i + 2 * n]; o[i] "
@@ -116,6 +122,15 @@ static int with_edge(const int *a, int x, int y, int w)
     return x == 0 || y == 0 || x == w - 1 || y == HEIGHT - 1 ? 13 * a[y * w + x] : at_border(a, x, y, w);
 }
 
+static int within_another(const int *a, int x, int y, int w)
+{
+    const int *p = a + y * w + x;
+
+    if (x >= w - 1)
+        return LEFT;
+    return x > 2 && x != 21 && y > 0 && y < HEIGHT - 1 ? 3 * p[-1] + 7 * p[1] + p[-w] : 5 + 11 * *p;
+}
+
 static int from_behind(const int *a, int x, int y, int w)
 {
     const int *p = a + y * w + x;
@@ -153,6 +168,11 @@ static void both_sides_of_a_condition(void **state)
 {
     check_image(*state, "edge", with_edge);
     check_image(*state, "both", with_edge);
+}
+
+static void a_condition_within_another(void **state)
+{
+    check_image(*state, "within", within_another);
 }
 
 static void counted_from_behind(void **state)
@@ -347,10 +367,11 @@ static void edges_beyond_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borders_of_images),   cmocka_unit_test(both_sides_of_a_condition),
-        cmocka_unit_test(counted_from_behind), cmocka_unit_test(conditions_of_the_data),
-        cmocka_unit_test(a_condition_twice),   cmocka_unit_test(conditions_in_local_memory),
-        cmocka_unit_test(rows_beyond_the_end), cmocka_unit_test(edges_beyond_the_end),
+        cmocka_unit_test(borders_of_images),          cmocka_unit_test(both_sides_of_a_condition),
+        cmocka_unit_test(a_condition_within_another), cmocka_unit_test(counted_from_behind),
+        cmocka_unit_test(conditions_of_the_data),     cmocka_unit_test(a_condition_twice),
+        cmocka_unit_test(conditions_in_local_memory), cmocka_unit_test(rows_beyond_the_end),
+        cmocka_unit_test(edges_beyond_the_end),
     };
 
     return cmocka_run_group_tests_name("masked", tests, cpu_rig_setup, cpu_rig_teardown);

@@ -1,4 +1,5 @@
 #include "compiler/support/llvm.h"
+#include "compiler/workgroup/analysis/implied.h"
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/transform/clone.h"
 
@@ -8,7 +9,8 @@
 #define MOST_COPIED    200u
 #define LOCAL_SPACE    3
 
-/* Instructions of a block from the first to the last access by the lanes in a mask, or by those outside it. */
+/* Instructions of a block from the first to the last access by the lanes in a mask, or by those outside it; and on to
+ * the last access by lanes of a wider mask, which has all lanes where the run's has them. */
 struct run {
     LLVMValueRef mask, others, first, last; /* others: the inverted mask; NULL if these lanes access nothing */
 };
@@ -40,6 +42,32 @@ static bool is_not(LLVMValueRef mask, LLVMValueRef of)
            LLVMGetOperand(mask, 1) == LLVMConstAllOnes(LLVMTypeOf(mask));
 }
 
+/* What a condition is for all lanes where the run's mask has all. */
+static enum kc_implied implied(const struct run *run, LLVMValueRef condition)
+{
+    if (!run->mask)
+        return KC_IMPLIED_NOTHING;
+    if (condition == run->mask)
+        return KC_IMPLIED_TRUE;
+    return condition == run->others ? KC_IMPLIED_FALSE : kc_implied_by(run->mask, condition);
+}
+
+/* Such as that of "if (x >= w) return;" before "if (x > 0 && x < w - 1) …". */
+static bool is_wider(const struct run *run, LLVMValueRef mask)
+{
+    return mask && mask != run->mask && implied(run, mask) == KC_IMPLIED_TRUE;
+}
+
+/* copied: instructions of the run. */
+static void extend(struct run *run, unsigned copied)
+{
+    for (LLVMValueRef i = LLVMGetNextInstruction(run->last); i && copied < MOST_COPIED; i = LLVMGetNextInstruction(i)) {
+        copied++;
+        if (is_wider(run, mask_of(i)))
+            run->last = i;
+    }
+}
+
 /* Finds a run that is worth a copy. */
 static bool find_run(LLVMValueRef first, struct run *run)
 {
@@ -66,7 +94,10 @@ static bool find_run(LLVMValueRef first, struct run *run)
         run->mask = run->others;
         run->others = fewer;
     }
-    return accesses[accesses[1] > accesses[0]] >= LEAST_ACCESSES && copied <= MOST_COPIED;
+    if (accesses[accesses[1] > accesses[0]] < LEAST_ACCESSES || copied > MOST_COPIED)
+        return false;
+    extend(run, copied);
+    return true;
 }
 
 /* ---- The copy ---------------------------------------------------------------------------------------------------- */
@@ -100,12 +131,28 @@ static LLVMValueRef plain_access(struct kc_wg *wg, LLVMValueRef access, struct k
 static LLVMValueRef copy_access(struct kc_wg *wg, LLVMValueRef i, const struct run *run, struct kc_map *copies)
 {
     LLVMValueRef mask = mask_of(i);
+    enum kc_implied all = mask ? implied(run, mask) : KC_IMPLIED_NOTHING;
 
-    if (mask && mask == run->mask)
+    if (all == KC_IMPLIED_TRUE)
         return plain_access(wg, i, copies);
-    if (mask && mask == run->others)
+    if (all == KC_IMPLIED_FALSE)
         return kc_is_void(i) ? NULL : operand_there(copies, LLVMGetOperand(i, 3));
     return kc_clone_instruction(wg, i, operand_there, copies);
+}
+
+/* What a choice between values of lanes chooses where all lanes are in the run's mask; NULL: unknown. */
+static LLVMValueRef chosen(LLVMValueRef i, const struct run *run, struct kc_map *copies)
+{
+    if (!LLVMIsASelectInst(i) || LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(i, 0))) != LLVMVectorTypeKind)
+        return NULL;
+    switch (implied(run, LLVMGetOperand(i, 0))) {
+    case KC_IMPLIED_TRUE:
+        return operand_there(copies, LLVMGetOperand(i, 1));
+    case KC_IMPLIED_FALSE:
+        return operand_there(copies, LLVMGetOperand(i, 2));
+    default:
+        return NULL;
+    }
 }
 
 /* Copies a block to the end of an empty one, its way out included. */
@@ -115,8 +162,9 @@ static void copy_block(struct kc_wg *wg, LLVMBasicBlockRef block, LLVMBasicBlock
     LLVMPositionBuilderAtEnd(wg->builder, to);
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != LLVMGetBasicBlockTerminator(block);
          i = LLVMGetNextInstruction(i)) {
-        LLVMValueRef copy = copy_access(wg, i, run, copies);
+        LLVMValueRef copy = chosen(i, run, copies);
 
+        copy = copy ? copy : copy_access(wg, i, run, copies);
         if (copy)
             kc_map_set_pointer(copies, i, copy);
     }
