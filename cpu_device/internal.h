@@ -30,6 +30,13 @@
 
 #define CPU_LINE 64 /* bytes of a cache line */
 
+#define CPU_RANGES 16 /* with more threads pieces go in turn */
+
+/* Consecutive pieces of a task that one thread does first. */
+struct cpu_range {
+    _Alignas(CPU_LINE) atomic_uint n_picked; /* may be more than there are */
+};
+
 /* Where a wide task that is ready stands, until it is complete. Boards stay where they are: a thread may take a piece
  * without the lock, and a thread that has one knows that the task keeps the board until it has said that the piece is
  * done. */
@@ -37,6 +44,8 @@ struct cpu_board {
     _Alignas(CPU_LINE) _Atomic uint64_t left; /* pieces */
     _Atomic uint64_t turn;                    /* the smaller, the earlier the task came */
     struct cpu_task *task;                    /* NULL: free; written under the lock */
+    unsigned n_ranges;                        /* of its pieces, one for each thread; 0: pieces go in turn */
+    struct cpu_range ranges[CPU_RANGES];
 };
 
 #define CPU_BOARDS 4

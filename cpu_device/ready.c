@@ -40,6 +40,14 @@ static struct cpu_board *board_for_locked(struct cpu_member *member, const struc
     return NULL;
 }
 
+/* Before the board's pieces are there to be taken. */
+static void set_ranges(struct cpu_board *board, unsigned n_threads)
+{
+    board->n_ranges = n_threads <= CPU_RANGES ? n_threads : 0;
+    for (unsigned i = 0; i < board->n_ranges; i++)
+        atomic_store_explicit(&board->ranges[i].n_picked, 0, memory_order_relaxed);
+}
+
 void cpu_ready_locked(struct cpu_member *member, struct cpu_task *task)
 {
     struct cpu_board *board = board_for_locked(member, task);
@@ -51,6 +59,7 @@ void cpu_ready_locked(struct cpu_member *member, struct cpu_task *task)
     task->board = board;
     task->left = &board->left;
     board->task = task;
+    set_ranges(board, member->n_threads);
     atomic_store_explicit(&board->turn, ++member->n_turns, memory_order_relaxed);
     atomic_fetch_add(&member->n_ready, 1); /* not relaxed: see cpu_may_call */
     /* Release: a thread that takes a piece sees the task. */
@@ -201,6 +210,34 @@ struct cpu_share cpu_join_lane_locked(struct cpu_member *member, const struct cp
         if (member->boards[i].task && member->boards[i].task->lane == lane)
             share = join_board(&member->boards[i]);
     return share;
+}
+
+/* False: all of the range's are picked. */
+static bool pick_from(struct cpu_board *board, unsigned r, uint64_t *piece)
+{
+    uint64_t n_pieces = board->task->n_pieces, first = n_pieces * r / board->n_ranges, picked;
+    uint64_t n = n_pieces * (r + 1) / board->n_ranges - first;
+    atomic_uint *n_picked = &board->ranges[r].n_picked;
+
+    if (atomic_load_explicit(n_picked, memory_order_relaxed) >= n)
+        return false;
+    picked = atomic_fetch_add_explicit(n_picked, 1, memory_order_relaxed);
+    *piece = first + picked;
+    return picked < n;
+}
+
+/* No more pieces are picked than were taken, so one is there for each that was. */
+uint64_t cpu_pick(const struct cpu_share *share, int at)
+{
+    struct cpu_board *board = share->task->board;
+    unsigned r = at == CPU_NOWHERE ? 0 : (unsigned)at;
+    uint64_t piece;
+
+    if (!board || !board->n_ranges)
+        return share->piece;
+    while (!pick_from(board, r % board->n_ranges, &piece))
+        r++;
+    return piece;
 }
 
 bool cpu_take(struct cpu_share *share)

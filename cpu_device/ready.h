@@ -9,7 +9,7 @@ void cpu_ready_locked(struct cpu_member *member, struct cpu_task *task);
 /* What a thread has of a task. */
 struct cpu_share {
     struct cpu_task *task; /* NULL: nothing */
-    uint64_t piece;        /* the one to do next */
+    uint64_t piece;        /* its turn among the pieces that were taken */
     uint64_t n;            /* pieces that it has done, or has taken so that no thread does them; not reported yet */
 };
 
@@ -18,6 +18,9 @@ struct cpu_share cpu_join_board(struct cpu_member *member); /* one at a board; w
 struct cpu_share cpu_join_listed_locked(struct cpu_member *member);
 struct cpu_share cpu_join_quick_locked(struct cpu_member *member); /* a quick one of the list */
 struct cpu_share cpu_join_lane_locked(struct cpu_member *member, const struct cpu_lane *lane); /* one of the lane's */
+/* The piece to do, once for each that was joined with or taken. A thread does the same part of each launch as long as
+ * all are equally quick, so that what it wrote is in its cache. at: the thread of the team, or CPU_NOWHERE. */
+uint64_t cpu_pick(const struct cpu_share *share, int at);
 /* One more piece of it, without the lock; false: none is left. */
 bool cpu_take(struct cpu_share *share);
 void cpu_take_all(struct cpu_share *share); /* so that no thread does the pieces that are left */

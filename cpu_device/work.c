@@ -124,7 +124,7 @@ static void run_quick(struct cpu_worker *worker)
 static void run_pieces(struct cpu_worker *worker, struct cpu_share *share, const struct cpu_task *until)
 {
     do {
-        cl_int error = run_piece(worker, share->task, share->piece);
+        cl_int error = run_piece(worker, share->task, cpu_pick(share, worker->at));
 
         if (error) {
             fail(share, error);

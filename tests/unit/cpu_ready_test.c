@@ -101,6 +101,30 @@ static void pieces_come_in_order_and_once(void **state)
     all_is_gone();
 }
 
+/* A thread has the same part of each task, and helps with others' parts when its own is done. */
+static void threads_have_parts_of_their_own(void **state)
+{
+    static const uint64_t picked[] = {2, 3, 4, 5, 0};
+    static const int at[] = {1, 1, 2, 1, CPU_NOWHERE};
+    struct cpu_task *task = new_ready(8, 4);
+    struct cpu_share share = cpu_join_board(&member);
+
+    (void)state;
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(cpu_pick(&share, at[i]), picked[i]);
+        assert_true(cpu_take(&share));
+    }
+    assert_int_equal(cpu_pick(&share, 3), 6);
+    assert_true(cpu_take(&share));
+    assert_int_equal(cpu_pick(&share, 2), 7);
+    assert_true(cpu_take(&share));
+    assert_int_equal(cpu_pick(&share, 2), 1);
+    assert_false(cpu_take(&share));
+    assert_true(cpu_done(&share));
+    complete(task);
+    all_is_gone();
+}
+
 /* Lanes that each make their next task ready when one is complete are served in turns. */
 static void the_oldest_board_is_first(void **state)
 {
@@ -348,7 +372,7 @@ static void *take(void *arg)
             continue;
         i = index_of(share.task);
         do {
-            atomic_fetch_add(&together.done[i][share.piece], 1);
+            atomic_fetch_add(&together.done[i][cpu_pick(&share, (int)(which % 4))], 1);
             n++;
         } while ((which % 3 || n < 5) && cpu_take(&share));
         if (which % 3 == 0 && turn % 7 == 0) {
@@ -400,6 +424,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(pieces_come_in_order_and_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(threads_have_parts_of_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_oldest_board_is_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(others_stand_in_the_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_team_of_one_has_a_list_alone, set_up, tear_down),
