@@ -415,12 +415,23 @@ static bool run_last_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, 
     return done;
 }
 
-static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *notes, char **why)
+static bool vectorise(LLVMModuleRef module, LLVMTargetMachineRef machine, char **why)
 {
+    if (!kc_wg_run_passes(module, machine, KC_PASSES_PREPARE, why))
+        return false;
+    kc_wg_sort_ways(module);
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
         return false;
-    kc_wg_end_forgotten(module);
+    kc_wg_join_ways(module);
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISED, why))
+        return false;
+    kc_wg_end_forgotten(module);
+    return kc_wg_run_passes(module, machine, KC_PASSES_FORGOTTEN, why);
+}
+
+static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *notes, char **why)
+{
+    if (!vectorise(module, machine, why))
         return false;
     if (notes)
         kc_wg_note_loops(module, notes);

@@ -21,12 +21,13 @@ const char KC_PASSES_SHAPE_OWN[] = SHAPE_BEGIN SHAPE_END;
 const char KC_PASSES_SHAPE_PLAIN[] =
     "function(sroa,simplifycfg,lower-switch,fix-irreducible,mergereturn,loop-simplify,lcssa)";
 
-/* The vectoriser runs before any unrolling: it turns a loop over lanes into a single iteration. */
-const char KC_PASSES_VECTORISE[] =
+const char KC_PASSES_PREPARE[] =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg,"
-    "early-cse<memssa>,loop-vectorize,"
-    "simplifycfg,instcombine<no-verify-fixpoint>)";
-const char KC_PASSES_VECTORISED[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
+    "early-cse<memssa>)";
+/* The vectoriser runs before any unrolling: it turns a loop over lanes into a single iteration. */
+const char KC_PASSES_VECTORISE[] = "function(loop-vectorize,simplifycfg,instsimplify)";
+const char KC_PASSES_VECTORISED[] = "function(instcombine<no-verify-fixpoint>)";
+const char KC_PASSES_FORGOTTEN[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 /* Accesses through generic pointers to a known space become accesses to that space: LLVM's SLP vectoriser (19)
  * miscompiles the remaining casts between spaces, which it takes for casts between numbers. Then the rest of O3, for

@@ -13,14 +13,19 @@
  * program's own vectors, or with no optimisation at all. */
 extern const char KC_PASSES_SHAPE[], KC_PASSES_SHAPE_OWN[], KC_PASSES_SHAPE_PLAIN[];
 /* For work-group functions: variables into registers, loops over lanes into vector code, then the rest of O3. */
-extern const char KC_PASSES_VECTORISE[], KC_PASSES_VECTORISED[];
+extern const char KC_PASSES_PREPARE[], KC_PASSES_VECTORISE[], KC_PASSES_VECTORISED[], KC_PASSES_FORGOTTEN[];
 extern const char KC_PASSES_FINISH[], KC_PASSES_FINISH_LARGE[], KC_PASSES_FINISH_PLAIN[];
 /* After kc_wg_part_masked_stores(full): what only a store needs is skipped if no lane stores. */
 extern const char KC_PASSES_SINK[];
 
 bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
 
-/* Between KC_PASSES_VECTORISE and _VECTORISED, which makes registers of variables: those that strips have marked as
+/* The first between KC_PASSES_PREPARE and _VECTORISE, the second between _VECTORISE and _VECTORISED: what lanes bring
+ * by many ways to where they meet becomes few selects. */
+void kc_wg_sort_ways(LLVMModuleRef module);
+void kc_wg_join_ways(LLVMModuleRef module);
+
+/* Between KC_PASSES_VECTORISED and _FORGOTTEN, which makes registers of variables: those that strips have marked as
  * forgotten are stored as undefined. LLVM would drop such stores before. */
 void kc_wg_end_forgotten(LLVMModuleRef module);
 
