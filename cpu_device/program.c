@@ -19,15 +19,26 @@
 
 /* ---- Loading ----------------------------------------------------------------------------------------------------- */
 
+#define PATH_SIZE 256
+
+/* Bits as dots that lead nowhere. */
+static char *add_dots(char *at, uint64_t bits, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        at += sprintf(at, bits >> i & 1 ? "/." : "/");
+    return at;
+}
+
 /* The dynamic linker takes files of one path for one library, and numbers of files come again. So each load has a path
- * of its own: the bits of its serial number stand in it as dots that lead nowhere. path: 128 bytes. */
+ * of its own: its serial number stands in it, and the address of where that is counted, as there may be another copy of
+ * Tesela in the process. path: PATH_SIZE bytes. */
 static void unique_path(int file, char *path)
 {
     static atomic_uint serials;
     char *at = path + sprintf(path, "/proc/self/fd");
 
-    for (unsigned serial = atomic_fetch_add(&serials, 1); serial; serial >>= 1)
-        at += sprintf(at, serial & 1 ? "/." : "/");
+    at = add_dots(at, (uintptr_t)&serials, 64);
+    at = add_dots(at, atomic_fetch_add(&serials, 1), 32);
     sprintf(at, "/%d", file);
 }
 
@@ -36,7 +47,7 @@ static void *load(const void *data, size_t size, const char **why)
 {
     int file = memfd_create("tesela-kernels", MFD_CLOEXEC);
     void *handle = NULL;
-    char path[128];
+    char path[PATH_SIZE];
     int error;
 
     if (file < 0)
