@@ -256,10 +256,18 @@ static cl_int copy_end(struct tsl_cuda_lane *lane, const struct tsl_copy *copy, 
     return size ? copy_small(lane, &part) : CL_SUCCESS;
 }
 
+/* Waits for what the lane has submitted, and does what is due after it. */
+static void stop_copies(struct tsl_cuda_lane *lane)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+
+    tsl_cu.cuStreamSynchronize(lane->stream);
+    tsl_cuda_dues_run(member, tsl_cuda_dues_now(member));
+}
+
 /* All but so many bytes at its ends goes straight. On error nothing is on its way any more. */
 static cl_int copy_with_ends(struct tsl_cuda_lane *lane, const struct tsl_copy *copy, size_t before, size_t behind)
 {
-    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
     size_t size = bytes_of(copy->region);
     struct tsl_copy most = part_of(copy, before, size - before - behind);
     cl_int error = copy_directly(lane, &most);
@@ -268,10 +276,33 @@ static cl_int copy_with_ends(struct tsl_cuda_lane *lane, const struct tsl_copy *
         error = copy_end(lane, copy, 0, before);
     if (!error)
         error = copy_end(lane, copy, size - behind, behind);
-    if (error) {
-        tsl_cu.cuStreamSynchronize(lane->stream);
-        tsl_cuda_dues_run(member, tsl_cuda_dues_now(member));
+    if (error)
+        stop_copies(lane);
+    return error;
+}
+
+/* What this thread copies to pinned pieces by itself: the pipeline's threads wake later than that ends. */
+#define BY_PIECES_MAX ((size_t)768 << 10)
+
+static bool is_short_write(const struct tsl_copy *copy)
+{
+    size_t size = bytes_of(copy->region);
+
+    return !copy->src.mem && size > TSL_CUDA_PIECE_MAX && size <= BY_PIECES_MAX && tsl_copy_is_linear(copy);
+}
+
+/* While one piece is on the bus the next is filled. On error nothing is on its way any more. */
+static cl_int copy_by_pieces(struct tsl_cuda_lane *lane, const struct tsl_copy *copy)
+{
+    size_t size = bytes_of(copy->region), part;
+    cl_int error = CL_SUCCESS;
+
+    for (size_t at = 0; at < size && !error; at += part) {
+        part = size - at < TSL_CUDA_PIECE_MAX ? size - at : TSL_CUDA_PIECE_MAX;
+        error = copy_end(lane, copy, at, part);
     }
+    if (error)
+        stop_copies(lane);
     return error;
 }
 
@@ -335,6 +366,8 @@ cl_int tsl_cuda_run_copy(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
         error = copy_pinned(lane, copy);
     if (error == CL_OUT_OF_HOST_MEMORY && touches_host(copy) && bytes_of(copy->region) <= TSL_CUDA_PIECE_MAX)
         error = copy_small(lane, copy);
+    if (error == CL_OUT_OF_HOST_MEMORY && is_short_write(copy))
+        error = copy_by_pieces(lane, copy);
     if (error == CL_OUT_OF_HOST_MEMORY)
         error = tsl_cuda_pipe(lane, copy);
     return error == CL_OUT_OF_HOST_MEMORY && touches_host(copy) ? copy_plainly(lane, copy) : error;

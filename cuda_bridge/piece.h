@@ -4,7 +4,8 @@
 
 #include "cuda_bridge/pin.h"
 
-#define TSL_CUDA_PIECE_MAX ((size_t)256 << 10) /* bytes; what is larger goes through the pipeline */
+#define TSL_CUDA_PIECE_MAX \
+    ((size_t)256 << 10) /* bytes; short writes take several, what is larger goes through the pipeline */
 
 struct tsl_cuda_piece {
     void *host;
