@@ -226,3 +226,19 @@ EACH_SIZE(CLAMP_SIZE, float)
 IN_EACH_SPACE(fract, float)
 IN_EACH_SPACE(modf, float)
 IN_EACH_SPACE(frexp, int)
+
+/* ---- The smaller and the larger (of NaN and infinity their results are undefined, so the hardware's will do) ----------- */
+
+#define SMALLER(T, N)                                                            \
+    T OVERLOADABLE min(T x, T y) { return fmin(x, y); }                          \
+    T OVERLOADABLE max(T x, T y) { return fmax(x, y); }
+#define SMALLER_THAN_ONE(T, S)                                                   \
+    T OVERLOADABLE min(T x, S y) { return fmin(x, (T)y); }                       \
+    T OVERLOADABLE max(T x, S y) { return fmax(x, (T)y); }
+#define SMALLER_FLOAT(T, N)  SMALLER(T, N) SMALLER_THAN_ONE(T, float)
+#define SMALLER_DOUBLE(T, N) SMALLER(T, N) SMALLER_THAN_ONE(T, double)
+
+SMALLER(float, 1)
+SMALLER(double, 1)
+EACH_SIZE(SMALLER_FLOAT, float)
+EACH_SIZE(SMALLER_DOUBLE, double)
