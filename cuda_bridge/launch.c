@@ -149,7 +149,7 @@ static size_t divisor(size_t n, size_t max, size_t unit)
 static void choose_local(const struct tsl_cuda_kernel *kernel, const struct tsl_cuda_gpu *gpu,
                          struct tsl_window *window)
 {
-    size_t room = kernel->max_threads < 256 ? kernel->max_threads : 256;
+    size_t room = kernel->max_threads < TSL_CUDA_USUAL_GROUP ? kernel->max_threads : TSL_CUDA_USUAL_GROUP;
     size_t first = window->work_dim > 1 && window->global_size[1] > 1 && room > 32 ? 32 : room;
 
     window->local_size[0] = divisor(window->global_size[0], first, (size_t)gpu->warp);

@@ -410,6 +410,7 @@ static cl_int look_up(struct tsl_cuda_program *program, struct tsl_cuda_kernel *
     kernel->max_threads = (unsigned)about.max_threads;
     kernel->static_shared = (unsigned)about.shared_size;
     facts->work_group_size = (size_t)about.max_threads;
+    facts->told_group_size = about.max_threads > TSL_CUDA_USUAL_GROUP ? TSL_CUDA_USUAL_GROUP : 0;
     facts->preferred_multiple = (size_t)tsl_cuda_member(program->base.member)->gpu->warp;
     facts->local_mem_size = (cl_ulong)about.shared_size;
     facts->private_mem_size = (cl_ulong)about.local_size;

@@ -6,6 +6,11 @@
 #include "cuda_bridge/internal.h"
 #include "driver/call.h"
 
+/* Programs that launch by CL_KERNEL_WORK_GROUP_SIZE are faster with groups of so many work-items than with the largest
+ * that fit, and it is what NVIDIA's OpenCL tells of any kernel. Launches without a size have no larger groups either.
+ */
+#define TSL_CUDA_USUAL_GROUP 256
+
 struct tsl_cuda_kernel;
 struct tsl_cuda_module;
 

@@ -57,6 +57,7 @@ void tsl_wire_put_facts(struct tsl_writer *writer, const struct tsl_kernel_facts
     tsl_write_text(writer, facts->attributes);
     tsl_write_u32(writer, flags);
     tsl_write_u64(writer, facts->work_group_size);
+    tsl_write_u64(writer, facts->told_group_size);
     tsl_write_u64(writer, facts->preferred_multiple);
     for (unsigned d = 0; d < 3; d++)
         tsl_write_u64(writer, facts->reqd_size[d]);
@@ -137,6 +138,7 @@ bool tsl_wire_get_facts(struct tsl_reader *reader, struct tsl_kernel_facts *fact
     facts->attributes = tsl_read_text(reader);
     get_flags(reader, facts);
     facts->work_group_size = tsl_read_u64(reader);
+    facts->told_group_size = tsl_read_u64(reader);
     facts->preferred_multiple = tsl_read_u64(reader);
     for (unsigned d = 0; d < 3; d++)
         facts->reqd_size[d] = tsl_read_u64(reader);

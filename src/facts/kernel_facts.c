@@ -19,6 +19,16 @@ void tsl_kernel_facts_finish(struct tsl_kernel_facts *facts)
     *facts = (struct tsl_kernel_facts){.n_args = 0};
 }
 
+size_t tsl_told_group_size(const struct tsl_kernel_facts *facts)
+{
+    const size_t *own = facts->recommended_size;
+    size_t told = facts->told_group_size, asked = own[0] * own[1] * own[2];
+
+    if (asked > told)
+        told = asked;
+    return facts->told_group_size && told < facts->work_group_size ? told : facts->work_group_size;
+}
+
 bool tsl_text_may_print(const char *source, size_t size, const char *options)
 {
     return memmem(source, size, "printf", 6) || memmem(source, size, "include", 7) || memmem(source, size, "##", 2) ||

@@ -48,7 +48,8 @@ struct tsl_kernel_facts {
     struct tsl_arg_fact *args; /* n_args */
     bool has_arg_info;         /* address … name are known */
 
-    size_t work_group_size;     /* CL_KERNEL_WORK_GROUP_SIZE on this member */
+    size_t work_group_size;     /* work-items that a launch's groups may have on this member, at most */
+    size_t told_group_size;     /* what programs had better take of that; 0: all. See tsl_told_group_size() */
     size_t preferred_multiple;  /* CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE */
     size_t reqd_size[3];        /* reqd_work_group_size, 0 0 0 where none */
     size_t recommended_size[3]; /* the local size to take where the choice is free: the required or the hinted one, or
@@ -79,6 +80,9 @@ bool tsl_text_may_print(const char *source, size_t size, const char *options);
 
 /* Is it one of OpenCL C's image types ("image2d_array_t")? A pointer to a structure may be called "image_data*". */
 bool tsl_type_is_image(const char *type_name);
+
+/* CL_KERNEL_WORK_GROUP_SIZE on this member: no less than the size that the source asks for. */
+size_t tsl_told_group_size(const struct tsl_kernel_facts *facts);
 
 /* Frees what the facts own; the structure itself is the caller's. NULL members are fine. */
 void tsl_kernel_facts_finish(struct tsl_kernel_facts *facts);

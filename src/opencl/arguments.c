@@ -114,6 +114,9 @@ static void ask_args(const struct tsl_opencl_cl *cl, cl_kernel kernel, struct ts
     }
 }
 
+/* A smaller number isn't told on: programs would launch by groups too small for any use. */
+#define TOLD_LEAST 64
+
 void tsl_opencl_ask_sizes(struct tsl_opencl_member *m, cl_kernel kernel, struct tsl_kernel_facts *facts)
 {
     const struct tsl_opencl_cl *cl = m->cl;
@@ -123,8 +126,10 @@ void tsl_opencl_ask_sizes(struct tsl_opencl_member *m, cl_kernel kernel, struct 
     if (cl->clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t), &facts->work_group_size,
                                      NULL))
         facts->work_group_size = 1;
-    if (m->device->quirks.small_groups)
+    if (m->device->quirks.small_groups) {
+        facts->told_group_size = facts->work_group_size >= TOLD_LEAST ? facts->work_group_size : 0;
         cl->clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t), &facts->work_group_size, NULL);
+    }
     if (cl->clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof(size_t),
                                      &facts->preferred_multiple, NULL))
         facts->preferred_multiple = 1;

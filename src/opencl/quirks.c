@@ -143,6 +143,7 @@ static const struct row {
      "",
      {.lying_callbacks = true,
       .arg_info_fails = true,
+      .small_groups = true,
       .array_rows = true,
       .slices_of_rows = true,
       .names_overflow = true,

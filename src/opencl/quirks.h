@@ -26,7 +26,8 @@ struct tsl_opencl_quirks {
     bool finish_forgets;
     /* The times of events are no times. */
     bool no_times;
-    /* CL_KERNEL_WORK_GROUP_SIZE is less than what launches take, which is the device's maximum. */
+    /* CL_KERNEL_WORK_GROUP_SIZE is less than what launches take, which is the device's maximum. It stays what programs
+     * are told, if it is large enough for them. */
     bool small_groups;
     /* The compiler dies of build options with a blank inside quotes. */
     bool no_quotes;

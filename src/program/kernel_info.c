@@ -83,8 +83,8 @@ static size_t smallest_group(const struct tsl_kernel *kernel, tsl_members member
     size_t size = SIZE_MAX;
 
     for (unsigned i = 0; (facts = next_facts(kernel, members, &i)); i++)
-        if (facts->work_group_size < size)
-            size = facts->work_group_size;
+        if (tsl_told_group_size(facts) < size)
+            size = tsl_told_group_size(facts);
     return size == SIZE_MAX ? 0 : size;
 }
 

@@ -341,7 +341,7 @@ static bool may_exceed(const struct tsl_kernel_facts *facts, size_t limit)
 {
     const size_t *own = facts->recommended_size;
 
-    return limit && (own[0] ? own[0] * own[1] * own[2] : facts->work_group_size) > limit;
+    return limit && (own[0] ? own[0] * own[1] * own[2] : tsl_told_group_size(facts)) > limit;
 }
 
 void tsl_launch_limit(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned member,

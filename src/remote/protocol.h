@@ -39,7 +39,7 @@
 #include "facts/kernel_facts.h"
 
 #define TSL_REMOTE_MAGIC   0x4e4c5354u /* "TSLN" */
-#define TSL_REMOTE_VERSION 10u
+#define TSL_REMOTE_VERSION 11u
 
 #define TSL_REMOTE_INLINE     ((size_t)8 << 10)   /* bytes of data within a message */
 #define TSL_REMOTE_PIECE      ((size_t)1 << 20)   /* bytes of data of one piece of work, and of a slot */

@@ -5,6 +5,7 @@
  * can't.
  */
 #include "object/buffer.h"
+#include "program/kernel_info.h"
 #include "program/launch.h"
 #include "program/program_info.h"
 
@@ -790,6 +791,40 @@ static void no_driver_chooses_more_than_was_promised(void **state)
     tsl_object_release(&program->object);
 }
 
+static size_t told(struct tsl_kernel *kernel)
+{
+    size_t size = 0;
+    const struct tsl_info info = {.size = sizeof(size), .value = &size};
+
+    assert_int_equal(tsl_kernel_work_group_info(kernel, tsl_device_root(), CL_KERNEL_WORK_GROUP_SIZE, &info),
+                     CL_SUCCESS);
+    return size;
+}
+
+static void fewer_items_than_fit_are_told_and_chosen(void **state)
+{
+    struct tsl_program *program;
+    struct tsl_kernel *kernel;
+
+    (void)state;
+    begin(&(struct tsl_fake_setup){.n_members = 2, .members = {{.work_group_size = 512}, {.work_group_size = 256}}});
+    program = make_built("kernel one a\n");
+    kernel = make_kernel(program, "one");
+    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), NULL), CL_SUCCESS);
+    assert_int_equal(told(kernel), 256);
+    kernel->parts[0].facts.told_group_size = 128;
+    assert_int_equal(told(kernel), 128);
+    assert_int_equal(chosen(kernel, 0, 256), 0); /* that driver keeps to what it tells */
+    assert_int_equal(chosen(kernel, 1, 256), 128);
+    launch_is(kernel, 1024, 512, CL_SUCCESS, 1); /* and yet takes more, as far as the device does */
+    launch_is(kernel, 1024, 256, CL_SUCCESS, 3);
+    kernel->parts[0].facts.recommended_size[0] = 192; /* the source asks for it */
+    kernel->parts[0].facts.recommended_size[1] = kernel->parts[0].facts.recommended_size[2] = 1;
+    assert_int_equal(told(kernel), 192);
+    tsl_object_release(&kernel->object);
+    tsl_object_release(&program->object);
+}
+
 static void a_suggested_size_divides_and_fits(void **state)
 {
     struct tsl_program *program;
@@ -913,6 +948,7 @@ int main(void)
         TEST(local_memory_counts_static_and_dynamic),
         TEST(a_sub_buffer_runs_where_it_is_aligned),
         TEST(no_driver_chooses_more_than_was_promised),
+        TEST(fewer_items_than_fit_are_told_and_chosen),
         TEST(a_suggested_size_divides_and_fits),
         TEST(a_suggested_size_is_a_recommended_one),
         TEST(double_precision_excludes_members_without_it),

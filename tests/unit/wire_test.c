@@ -46,6 +46,7 @@ static struct tsl_wire_kernel kernels[] = {
                .args = args,
                .has_arg_info = true,
                .work_group_size = 256,
+               .told_group_size = 128,
                .preferred_multiple = 32,
                .reqd_size = {8, 2, 1},
                .recommended_size = {16, 4, 2},
@@ -280,6 +281,7 @@ static void check_facts(const struct tsl_kernel_facts *facts)
     assert_null(facts->args[1].name);
     assert_int_equal(facts->args[2].kind, TSL_FACT_LOCAL);
     assert_int_equal(facts->work_group_size, 256);
+    assert_int_equal(facts->told_group_size, 128);
     assert_int_equal(facts->preferred_multiple, 32);
     assert_int_equal(facts->reqd_size[1], 2);
     assert_int_equal(facts->recommended_size[0], 16);
