@@ -52,6 +52,15 @@ static const struct {
      " int x = get_global_id(0); float s = 0;"
      " for (int k = 0; k < 9; k++) s += a[x * 9 + k] * b[k]; c[x] = s; }",
      NULL},
+    {"kernel __attribute__((reqd_work_group_size(1001, 1, 1))) void k14(global float *o) { o[get_global_id(0)] += "
+     "get_local_id(0); }",
+     "the last work-items of each row run one by one"},
+    {"kernel __attribute__((reqd_work_group_size(24, 1, 1))) void k15(global float *o) { o[get_global_id(0)] += "
+     "get_local_id(0); }",
+     NULL},
+    {"kernel __attribute__((reqd_work_group_size(3, 8, 1))) void k16(global float *o) { o[get_global_id(0)] += "
+     "get_local_id(0); }",
+     "runs item by item, as rows of its size have no room for a strip"},
 };
 
 #define N (sizeof(kernels) / sizeof(kernels[0]))

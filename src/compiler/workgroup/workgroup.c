@@ -48,15 +48,31 @@ static bool gathers_slowly(LLVMTargetMachineRef machine)
     return slowly;
 }
 
-/* 1: nothing is vectorised. Rows of a fixed size shall not end in strips of one lane. */
+/* Fewer aren't worth a strip. */
+#define LEAST_LANES 4u
+
+/* 1: nothing is vectorised. Of rows of a fixed size work-items may be left over, one by one, which take as long as a
+ * strip each. */
 static unsigned choose_lanes(const struct kc_wg *wg, const struct kc_wg_input *input)
 {
-    unsigned lanes = input->optimise ? kc_lanes(input->machine) : 1;
-    uint64_t only = input->local_size[kc_dimension(wg, 0)];
+    unsigned most = input->optimise ? kc_lanes(input->machine) : 1, best = 1;
+    uint64_t only = input->local_size[kc_dimension(wg, 0)], least = only;
 
-    while (lanes > 1 && only && only % lanes)
-        lanes /= 2;
-    return lanes < 4 ? 1 : lanes;
+    if (!only)
+        return most < LEAST_LANES ? 1 : most;
+    for (unsigned lanes = most; lanes >= LEAST_LANES; lanes /= 2) {
+        uint64_t rest = only % lanes, steps = only / lanes + rest;
+
+        if (steps < least || (steps == least && !rest)) {
+            best = lanes;
+            least = steps;
+        }
+    }
+    if (best == 1 && most > 1)
+        kc_note(wg, NULL, "runs item by item, as rows of its size have no room for a strip");
+    else if (only % best)
+        kc_note(wg, NULL, "the last work-items of each row run one by one");
+    return best;
 }
 
 static enum kc_form choose_form(struct kc_wg *wg, const struct kc_wg_input *input)
