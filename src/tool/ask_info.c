@@ -33,5 +33,5 @@ cJSON *tsl_ask_info(const char *scratch, const char *setting, struct tsl_child_r
         *result = tsl_child_run(
             &(struct tsl_child){.program = words, .set = set, .out = out, .err = err, .limit_s = TSL_INFO_LIMIT_S});
     free(own);
-    return result->end == TSL_CHILD_UNSTARTED ? NULL : read_json(out);
+    return result->end == TSL_CHILD_UNSTARTED || result->end == TSL_CHILD_STOPPED ? NULL : read_json(out);
 }

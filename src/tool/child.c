@@ -16,6 +16,10 @@
 /* The child that runs, for the handler; its process group has the same number. */
 static volatile sig_atomic_t running;
 static volatile sig_atomic_t late;
+static volatile sig_atomic_t stopped;
+
+static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
+enum { N_STOPPING = sizeof stopping / sizeof stopping[0] };
 
 static void on_alarm(int signal)
 {
@@ -24,6 +28,37 @@ static void on_alarm(int signal)
         return;
     late = 1;
     kill(-(pid_t)running, SIGKILL);
+}
+
+static void on_stop(int signal)
+{
+    stopped = signal;
+    if (running)
+        kill(-(pid_t)running, SIGKILL);
+}
+
+void tsl_child_heed_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESTART | SA_RESETHAND}, before;
+
+    sigemptyset(&action.sa_mask);
+    for (unsigned i = 0; i < N_STOPPING; i++)
+        if (sigaction(stopping[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(stopping[i], &action, NULL);
+}
+
+int tsl_child_stopped(void)
+{
+    return stopped;
+}
+
+void tsl_child_leave(void)
+{
+    if (!stopped)
+        return;
+    fflush(NULL);
+    signal(stopped, SIG_DFL);
+    raise(stopped);
 }
 
 /* ---- In the child ---- */
@@ -87,6 +122,8 @@ static struct tsl_child_result result_of(int status, int error)
 {
     if (error)
         return (struct tsl_child_result){.end = TSL_CHILD_UNSTARTED, .number = error};
+    if (stopped)
+        return (struct tsl_child_result){.end = TSL_CHILD_STOPPED, .number = stopped};
     if (late)
         return (struct tsl_child_result){.end = TSL_CHILD_LATE};
     if (WIFSIGNALED(status))
@@ -101,6 +138,8 @@ struct tsl_child_result tsl_child_run(const struct tsl_child *child)
     int pipes[2], status, error = 0;
     pid_t pid;
 
+    if (stopped)
+        return result_of(0, 0);
     if (pipe2(pipes, O_CLOEXEC) != 0)
         return result_of(0, errno);
     late = 0;
@@ -115,6 +154,8 @@ struct tsl_child_result tsl_child_run(const struct tsl_child *child)
     }
     setpgid(pid, pid);
     running = pid;
+    if (stopped)
+        kill(-pid, SIGKILL); /* The signal came before the handler knew the child. */
     set_alarm(child->limit_s);
     if (read(pipes[0], &error, sizeof error) != sizeof error)
         error = 0;
@@ -143,6 +184,9 @@ void tsl_child_say(const struct tsl_child_result *result, const struct tsl_child
         return;
     case TSL_CHILD_UNSTARTED:
         snprintf(text, size, "could not be started: %s", strerror(result->number));
+        return;
+    case TSL_CHILD_STOPPED:
+        return;
     }
 }
 

@@ -1,6 +1,10 @@
 /*
  * Programs that the tool runs: in an environment of their own, with their output in files, for a limited time. A child
  * dies with the tool. One at a time, and by one thread.
+ *
+ * A user who wants the tool to end (Ctrl-C) sends it a signal. Since the child has a process group of its own, the
+ * terminal's signals don't reach it: the tool ends it, with the child's own children. No other child is started then,
+ * so a command comes to its end soon, tells what it has, removes its files, and calls tsl_child_leave.
  */
 #ifndef TSL_TOOL_CHILD_H
 #define TSL_TOOL_CHILD_H
@@ -21,6 +25,7 @@ enum tsl_child_end {
     TSL_CHILD_EXITED,   /* number: its exit status */
     TSL_CHILD_SIGNAL,   /* number: the signal that ended it */
     TSL_CHILD_LATE,     /* it was killed when its time was over */
+    TSL_CHILD_STOPPED,  /* it was killed, or not started, as the tool is to end: tsl_child_stopped */
     TSL_CHILD_UNSTARTED /* number: errno */
 };
 
@@ -32,7 +37,17 @@ struct tsl_child_result {
 
 struct tsl_child_result tsl_child_run(const struct tsl_child *child);
 
-/* How it ended, for people: "crashed (Segmentation fault)". Empty if it ended well. */
+/* The first signal of a kind that asks the tool to end is kept from now on, until tsl_child_leave; a second one ends
+ * the tool at once. Those that are ignored stay so. */
+void tsl_child_heed_signals(void);
+
+/* Such a signal's number; 0: none came. */
+int tsl_child_stopped(void);
+
+/* Ends the tool by that signal, as if it had not been kept; without one it returns. */
+void tsl_child_leave(void);
+
+/* How it ended, for people: "crashed (Segmentation fault)". Empty if it ended well, or was stopped. */
 void tsl_child_say(const struct tsl_child_result *result, const struct tsl_child *child, char *text, size_t size);
 
 #define TSL_LAST_WORDS 256

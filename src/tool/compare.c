@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
@@ -129,6 +130,8 @@ static const struct argp argp = {
 
 static const char *outcome(const struct tsl_comparison *c, const struct tsl_way *way)
 {
+    if (!way->ran)
+        return "not run";
     if (way->failed)
         return "failed";
     if (way == &c->ways.ways[c->reference])
@@ -198,7 +201,7 @@ static void print_gain_or_why_none(struct tsl_ways *ways)
 
     for (unsigned w = 0; w < ways->n; w++) {
         n_native += ways->ways[w].kind == TSL_WAY_NATIVE;
-        n_ended += ways->ways[w].kind != TSL_WAY_NATIVE && !ways->ways[w].failed;
+        n_ended += ways->ways[w].kind != TSL_WAY_NATIVE && ways->ways[w].ran && !ways->ways[w].failed;
         n_traced += ways->ways[w].traced;
     }
     if (!n_native)
@@ -264,6 +267,10 @@ static void print_json(struct tsl_comparison *c)
 
 static int unstarted(const struct tsl_comparison *c)
 {
+    if (c->unstarted == ENOENT && strchr(c->program[0], '/') && access(c->program[0], F_OK) == 0) {
+        fprintf(stderr, "tesela compare: %s is there, but the interpreter that it asks for is not\n", c->program[0]);
+        return EXIT_CANNOT_RUN;
+    }
     if (c->unstarted == ENOENT) {
         fprintf(stderr, "tesela compare: %s: program not found\n", c->program[0]);
         return EXIT_NOT_FOUND;
@@ -285,6 +292,16 @@ static bool all_written(const struct tsl_comparison *c)
     return all;
 }
 
+/* On standard error: what the table doesn't tell. */
+static void say_end(const struct tsl_comparison *c)
+{
+    if (tsl_child_stopped())
+        fprintf(stderr, "tesela compare: stopped (%s), so %s\n", strsignal(tsl_child_stopped()),
+                c->reference < 0 ? "nothing was compared" : "the table has what was run until then");
+    else if (c->reference < 0)
+        fputs("tesela compare: the program ended well in no way, so there is nothing to compare\n", stderr);
+}
+
 static int compare(struct tsl_comparison *c, bool json)
 {
     int status;
@@ -292,8 +309,7 @@ static int compare(struct tsl_comparison *c, bool json)
     tsl_compare_run(c);
     if (c->unstarted)
         return unstarted(c);
-    if (c->reference < 0)
-        fputs("tesela compare: the program ended well in no way, so there is nothing to compare\n", stderr);
+    say_end(c);
     if (json)
         print_json(c);
     else if (c->reference >= 0)
@@ -324,5 +340,6 @@ int tsl_tool_compare(int argc, char **argv)
         status = compare(&comparison, arguments.json);
     tsl_ways_finish(&comparison.ways);
     free(folder);
+    tsl_child_leave();
     return status;
 }

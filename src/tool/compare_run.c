@@ -172,7 +172,7 @@ static bool is_written(const struct tsl_comparison *c, unsigned file)
 
     for (unsigned w = 0; w < c->ways.n && !written; w++) {
         scratch_path(c, "file", w, (int)file, path);
-        written = !c->ways.ways[w].failed && access(path, F_OK) == 0;
+        written = c->ways.ways[w].ran && !c->ways.ways[w].failed && access(path, F_OK) == 0;
     }
     return written;
 }
@@ -201,7 +201,7 @@ static void compare_way(struct tsl_comparison *c, unsigned w)
     struct tsl_way *way = &c->ways.ways[w];
     char path[PATH_MAX], reference[PATH_MAX], text[96];
 
-    if (way->failed || c->reference < 0)
+    if (!way->ran || way->failed || c->reference < 0)
         return;
     scratch_path(c, "out", w, WARM, path);
     scratch_path(c, "out", (unsigned)c->reference, WARM, reference);
@@ -253,6 +253,15 @@ static void mark_time(const struct tsl_comparison *c, struct timespec *now)
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 }
 
+/* Half of it is nothing to compare. */
+static void forget_output(const struct tsl_comparison *c, unsigned w, unsigned round)
+{
+    char path[PATH_MAX];
+
+    output_path(c, w, round, path);
+    unlink(path);
+}
+
 static void run_once(struct tsl_comparison *c, unsigned w, unsigned round)
 {
     struct tsl_way *way = &c->ways.ways[w];
@@ -260,14 +269,19 @@ static void run_once(struct tsl_comparison *c, unsigned w, unsigned round)
     struct timespec before;
     char err[PATH_MAX];
 
-    if (way->failed)
+    if (way->failed || tsl_child_stopped())
         return;
     show_progress(c, round, w);
     scratch_path(c, "err", w, -1, err);
     mark_time(c, &before);
     result = run_way(c, w, round, err);
+    if (result.end == TSL_CHILD_STOPPED) {
+        forget_output(c, w, round);
+        return;
+    }
     if (result.end == TSL_CHILD_UNSTARTED)
         c->unstarted = result.number;
+    way->ran = true;
     tsl_child_say(&result, &(struct tsl_child){.limit_s = c->limit_s}, way->how, sizeof way->how);
     way->failed = way->how[0] != '\0';
     if (way->failed && !c->unstarted)
@@ -284,7 +298,7 @@ static void run_once(struct tsl_comparison *c, unsigned w, unsigned round)
 static int find_reference(const struct tsl_comparison *c)
 {
     for (unsigned w = 0; w < c->ways.n; w++)
-        if (!c->ways.ways[w].failed)
+        if (c->ways.ways[w].ran && !c->ways.ways[w].failed)
             return (int)w;
     return -1;
 }

@@ -1,4 +1,5 @@
 /* `tesela doctor`: what keeps devices or programs from working here, and what to do. */
+#include "tool/child.h"
 #include "tool/findings.h"
 #include "tool/tool.h"
 
@@ -171,6 +172,7 @@ int tsl_tool_doctor(int argc, char **argv)
     tsl_check_caches(&findings);
     tsl_check_compiler(&findings);
     tsl_check_members(&findings);
+    tsl_child_leave(); /* What was looked at until then may be wrong. */
     if (arguments.json)
         printed = print_json(&findings);
     else

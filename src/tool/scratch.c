@@ -1,5 +1,7 @@
 #include "tool/scratch.h"
 
+#include "tool/child.h"
+
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -55,8 +57,10 @@ char *tsl_scratch_make(const char *command, uint64_t room)
     const char *const places[] = {first, "/tmp", "/var/tmp", "/dev/shm"};
     size_t n = sizeof places / sizeof places[0];
     int error = 0;
-    char *path = make_in(places, n, room, &error);
+    char *path;
 
+    tsl_child_heed_signals(); /* The folder is to be removed before the tool ends. */
+    path = make_in(places, n, room, &error);
     if (path)
         return path;
     path = make_in(places, n, 0, &error);

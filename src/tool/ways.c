@@ -119,7 +119,7 @@ static bool add_teselas(struct tsl_ways *ways, const char *icd_folder)
     bool good = true;
 
     ways->n_members = (unsigned)cJSON_GetArraySize(members);
-    if (ways->n_members == 0)
+    if (ways->n_members == 0 && !tsl_child_stopped())
         fputs("tesela compare: Tesela has no member here (`tesela info' tells why), so nothing is run on it\n", stderr);
     if (ways->n_members > 1)
         cJSON_ArrayForEach(member, members) good = good && add_alone(ways, member, icd_folder);
@@ -146,6 +146,8 @@ bool tsl_ways_find(struct tsl_ways *ways, const char *vendors, const char *icd_f
         fprintf(stderr, "tesela compare: %s\n", strerror(errno));
         return false;
     }
+    if (tsl_child_stopped())
+        return false;
     if (ways->n == 0)
         fputs("tesela compare: there is neither a vendor's OpenCL nor a member of Tesela's to run on\n", stderr);
     return ways->n > 0;

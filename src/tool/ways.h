@@ -21,6 +21,7 @@ struct tsl_way {
     char name[112]; /* for people */
     char *loader;   /* "OCL_ICD_VENDORS=..." (heap) */
     char *members;  /* "TESELA_MEMBERS=..." (heap); NULL: as it is set, or not */
+    bool ran;       /* the first run ended, well or not */
     bool failed;
     char how[128]; /* ... and how: "crashed (Segmentation fault)" */
     uint64_t walls_ns[TSL_MAX_ROUNDS];

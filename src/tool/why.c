@@ -160,7 +160,8 @@ static void look_at_run(const char *scratch, const char *begin, const char *kern
         closedir(folder);
 }
 
-/* With one member nobody asks whether a launch could be cut. So the program runs again, as if each were cut in two. */
+/* With one member nobody asks whether a launch could be cut. So the program runs again, as if each were cut in two.
+ * Of a program that the user stops the timeline has what was enqueued until then. */
 static int why_program_in(const char *scratch, const char *icd_folder, const char *kernel, char **words)
 {
     struct found found = {.n_told = 0};
@@ -169,7 +170,8 @@ static int why_program_in(const char *scratch, const char *icd_folder, const cha
     if (!run_program(scratch, icd_folder, words, false))
         return EXIT_NOTHING;
     look_at_run(scratch, begin, kernel, false, &found);
-    if (found.n_launches && found.n_alone == found.n_launches && run_program(scratch, icd_folder, words, true)) {
+    if (found.n_launches && found.n_alone == found.n_launches && !tsl_child_stopped() &&
+        run_program(scratch, icd_folder, words, true)) {
         puts(
             "There is one member, so nothing is cut. On the built-in CPU, with each launch cut in two where possible:");
         begin = "always-";
@@ -191,6 +193,7 @@ static int why_program(const char *kernel, char **words)
 
     tsl_scratch_remove(scratch);
     free(icd_folder);
+    tsl_child_leave();
     return status;
 }
 
