@@ -10,8 +10,8 @@
 /* Seconds that vendors may take to tell of their devices. */
 #define TSL_INFO_LIMIT_S 60
 
-/* setting: "NAME=VALUE" for that process; NULL: none. What it writes to standard error stays in the file "info-errors"
- * of the scratch folder. result: how it ended. NULL: it told nothing, or was stopped. */
-cJSON *tsl_ask_info(const char *scratch, const char *setting, struct tsl_child_result *result);
+/* settings: "NAME=VALUE" for that process, ends with NULL; NULL: none. What it writes to standard error stays in the
+ * file "info-errors" of the scratch folder. result: how it ended. NULL: it told nothing, or was stopped. */
+cJSON *tsl_ask_info(const char *scratch, const char *const *settings, struct tsl_child_result *result);
 
 #endif

@@ -130,6 +130,8 @@ static const struct argp argp = {
 
 static const char *outcome(const struct tsl_comparison *c, const struct tsl_way *way)
 {
+    if (way->absent)
+        return "no device";
     if (!way->ran)
         return "not run";
     if (way->failed)
@@ -197,15 +199,18 @@ static void print_gain(struct tsl_ways *ways)
 /* What the table can't tell is said, too: times of a program that used no device are no gain. */
 static void print_gain_or_why_none(struct tsl_ways *ways)
 {
-    unsigned n_native = 0, n_ended = 0, n_traced = 0;
+    unsigned n_native = 0, n_absent = 0, n_ended = 0, n_traced = 0;
 
     for (unsigned w = 0; w < ways->n; w++) {
         n_native += ways->ways[w].kind == TSL_WAY_NATIVE;
+        n_absent += ways->ways[w].absent;
         n_ended += ways->ways[w].kind != TSL_WAY_NATIVE && ways->ways[w].ran && !ways->ways[w].failed;
         n_traced += ways->ways[w].traced;
     }
     if (!n_native)
         printf("No other OpenCL is in %s, so nothing ran natively.\n", ways->vendors);
+    else if (n_native == n_absent)
+        printf("No other OpenCL in %s shows a device, so nothing ran natively.\n", ways->vendors);
     if (n_ended && !n_traced)
         puts("The program enqueued nothing on Tesela, so the times say nothing about devices.");
     else

@@ -269,7 +269,7 @@ static void run_once(struct tsl_comparison *c, unsigned w, unsigned round)
     struct timespec before;
     char err[PATH_MAX];
 
-    if (way->failed || tsl_child_stopped())
+    if (way->failed || way->absent || tsl_child_stopped())
         return;
     show_progress(c, round, w);
     scratch_path(c, "err", w, -1, err);

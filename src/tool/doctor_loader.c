@@ -217,6 +217,7 @@ static void tell_info(struct tsl_findings *f, const cJSON *info)
 static bool crashes(const char *folder, const char *vendors, const char *icd, struct tsl_child_result *result)
 {
     char alone[PATH_MAX], from[PATH_MAX], to[PATH_MAX], setting[PATH_MAX + 32];
+    const char *settings[] = {setting, NULL};
     cJSON *info = NULL;
     bool copied;
 
@@ -226,7 +227,7 @@ static bool crashes(const char *folder, const char *vendors, const char *icd, st
              tsl_copy_file(from, to);
     snprintf(setting, sizeof setting, "TESELA_VENDORS=%s", alone);
     if (copied) {
-        info = tsl_ask_info(folder, setting, result);
+        info = tsl_ask_info(folder, settings, result);
         unlink(to);
     }
     rmdir(alone);
@@ -245,10 +246,11 @@ static const char *remedy_of_crash(const char *words)
 }
 
 /* Some library ended the process that listed the members, or never came back: which one? */
-static void tell_crash(struct tsl_findings *f, const char *folder, struct tsl_child_result result)
+static void tell_crash(struct tsl_findings *f, const char *folder, struct tsl_child_result all)
 {
     const char *vendors = tsl_settings()->vendors;
     DIR *list = opendir(vendors);
+    struct tsl_child_result result = all;
     struct dirent *entry;
     char how[160], words[TSL_LAST_WORDS], errors[PATH_MAX], found[NAME_MAX + 1] = "";
 
@@ -257,7 +259,7 @@ static void tell_crash(struct tsl_findings *f, const char *folder, struct tsl_ch
             snprintf(found, sizeof found, "%s", entry->d_name);
     if (list)
         closedir(list);
-    tsl_child_say(&result, &(struct tsl_child){.limit_s = TSL_INFO_LIMIT_S}, how, sizeof how);
+    tsl_child_say(found[0] ? &result : &all, &(struct tsl_child){.limit_s = TSL_INFO_LIMIT_S}, how, sizeof how);
     snprintf(errors, sizeof errors, "%s/info-errors", folder);
     tsl_child_last_words(errors, words);
     if (found[0])

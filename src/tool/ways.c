@@ -47,13 +47,47 @@ static bool library_of(const char *icd, char library[NAME_MAX])
 static bool point_to(struct tsl_ways *ways, struct tsl_way *way, const char *icd, const char *name)
 {
     char *folder = NULL, *copy = NULL;
-    bool good = asprintf(&folder, "%s/vendor-%u", ways->scratch, ways->n) >= 0 && mkdir(folder, 0700) == 0 &&
-                asprintf(&copy, "%s/%s", folder, name) >= 0 && tsl_copy_file(icd, copy) &&
+    bool good = asprintf(&folder, "%s/vendor-%u", ways->scratch, (unsigned)(way - ways->ways)) >= 0 &&
+                mkdir(folder, 0700) == 0 && asprintf(&copy, "%s/%s", folder, name) >= 0 && tsl_copy_file(icd, copy) &&
                 asprintf(&way->loader, "OCL_ICD_VENDORS=%s/", folder) >= 0;
 
     free(folder);
     free(copy);
     return good;
+}
+
+/* Of members and of what was left out: is one of another vendor's OpenCL? */
+static bool has_vendors_device(const cJSON *paths)
+{
+    const cJSON *path;
+
+    cJSON_ArrayForEach(path, paths)
+    {
+        const char *id = cJSON_GetStringValue(cJSON_GetObjectItem(path, "path"));
+
+        if (id && strncmp(id, "opencl:", 7) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A vendor whose hardware isn't here often is installed all the same, as Mesa is. What a program does on a platform
+ * without devices is no reference, and no failure. A library that crashes says nothing: the program will. */
+static bool shows_no_device(const struct tsl_ways *ways, unsigned way)
+{
+    char vendors[PATH_MAX + 32];
+    const char *const settings[] = {vendors, "TESELA_MEMBERS=none of them", NULL}; /* so that none is opened */
+    struct tsl_child_result result;
+    cJSON *info;
+    bool none;
+
+    snprintf(vendors, sizeof vendors, "TESELA_VENDORS=%s/vendor-%u", ways->scratch, way);
+    info = tsl_ask_info(ways->scratch, settings, &result);
+    none = cJSON_GetArraySize(cJSON_GetObjectItem(info, "without_devices")) > 0 &&
+           !has_vendors_device(cJSON_GetObjectItem(info, "members")) &&
+           !has_vendors_device(cJSON_GetObjectItem(info, "left_out"));
+    cJSON_Delete(info);
+    return none;
 }
 
 static bool add_native(struct tsl_ways *ways, const char *vendors, const char *name)
@@ -67,6 +101,7 @@ static bool add_native(struct tsl_ways *ways, const char *vendors, const char *n
     if (library_of(icd, library) && strcmp(library, "libtesela.so") != 0 && (way = add_way(ways, TSL_WAY_NATIVE))) {
         snprintf(way->name, sizeof way->name, "natively, %.*s", (int)(strlen(name) - 4), name);
         good = point_to(ways, way, icd, name);
+        way->absent = good && shows_no_device(ways, (unsigned)(way - ways->ways));
     }
     free(icd);
     return good;
@@ -135,6 +170,15 @@ static bool add_teselas(struct tsl_ways *ways, const char *icd_folder)
     return good;
 }
 
+static unsigned n_runnable(const struct tsl_ways *ways)
+{
+    unsigned n = 0;
+
+    for (unsigned w = 0; w < ways->n; w++)
+        n += !ways->ways[w].absent;
+    return n;
+}
+
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 bool tsl_ways_find(struct tsl_ways *ways, const char *vendors, const char *icd_folder)
@@ -148,9 +192,9 @@ bool tsl_ways_find(struct tsl_ways *ways, const char *vendors, const char *icd_f
     }
     if (tsl_child_stopped())
         return false;
-    if (ways->n == 0)
-        fputs("tesela compare: there is neither a vendor's OpenCL nor a member of Tesela's to run on\n", stderr);
-    return ways->n > 0;
+    if (n_runnable(ways) == 0)
+        fputs("tesela compare: there is neither a vendor's device nor a member of Tesela's to run on\n", stderr);
+    return n_runnable(ways) > 0;
 }
 
 void tsl_ways_finish(struct tsl_ways *ways)

@@ -21,6 +21,7 @@ struct tsl_way {
     char name[112]; /* for people */
     char *loader;   /* "OCL_ICD_VENDORS=..." (heap) */
     char *members;  /* "TESELA_MEMBERS=..." (heap); NULL: as it is set, or not */
+    bool absent;    /* natively: the vendor shows no device here, so nothing runs */
     bool ran;       /* the first run ended, well or not */
     bool failed;
     char how[128]; /* ... and how: "crashed (Segmentation fault)" */
