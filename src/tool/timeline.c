@@ -20,6 +20,7 @@ struct reader {
     size_t n_slots;       /* a power of two */
     size_t span_capacity;
     bool no_memory;
+    bool unknown; /* the file doesn't begin as a timeline of ours */
 };
 
 /* ---- Texts ------------------------------------------------------------------------------------------------------- */
@@ -235,13 +236,19 @@ static bool read_verdict(struct reader *r, const cJSON *event, const cJSON *args
     return true;
 }
 
-static enum tsl_span_kind kind_of(const char *category)
+/* False: none that this version knows. */
+static bool kind_of(const char *category, enum tsl_span_kind *kind)
 {
-    if (strcmp(category, "kernel") == 0)
-        return TSL_SPAN_KERNEL;
-    if (strcmp(category, "transfer") == 0)
-        return TSL_SPAN_TRANSFER;
-    return strcmp(category, "command") == 0 ? TSL_SPAN_COMMAND : TSL_SPAN_HOST;
+    static const char *const words[] = {[TSL_SPAN_KERNEL] = "kernel",
+                                        [TSL_SPAN_TRANSFER] = "transfer",
+                                        [TSL_SPAN_COMMAND] = "command",
+                                        [TSL_SPAN_HOST] = "host"};
+    unsigned n = sizeof words / sizeof words[0], i = 0;
+
+    while (i < n && strcmp(category, words[i]) != 0)
+        i++;
+    *kind = (enum tsl_span_kind)i;
+    return i < n;
 }
 
 static bool read_span(struct reader *r, const cJSON *event)
@@ -250,9 +257,12 @@ static bool read_span(struct reader *r, const cJSON *event)
     double tid = number_of(event, "tid"), start_us, us;
     const char *category = text_of(event, "cat");
     struct tsl_tl_span *span;
+    enum tsl_span_kind kind;
 
     if (strcmp(category, "verdict") == 0)
         return read_verdict(r, event, args);
+    if (!kind_of(category, &kind))
+        return category[0] != '\0'; /* another version's, which is left out; all have one */
     if (tid >= MAX_TIDS || !r->lane_of[(unsigned)tid] || !time_of(event, "ts", &start_us) ||
         !time_of(event, "dur", &us) || start_us * 1e3 + us * 1e3 > 9e15)
         return false;
@@ -260,7 +270,7 @@ static bool read_span(struct reader *r, const cJSON *event)
     if (!span)
         return true;
     span->lane = r->lane_of[(unsigned)tid] - 1;
-    span->kind = (uint8_t)kind_of(category);
+    span->kind = (uint8_t)kind;
     span->name = intern(r, text_of(event, "name"));
     span->start_ns = (uint64_t)llround(start_us * 1e3);
     span->end_ns = span->start_ns + (uint64_t)llround(us * 1e3);
@@ -291,6 +301,34 @@ static bool is_arrow(const char *line)
     return strncmp(line, "{\"ph\":\"s\"", 9) == 0 || strncmp(line, "{\"ph\":\"f\"", 9) == 0;
 }
 
+static void read_line(struct reader *r, char *line, size_t length)
+{
+    while (length > 0 && strchr("\n\r, ", line[length - 1]))
+        line[--length] = '\0';
+    if (length == 0 || is_arrow(line))
+        return;
+    if (strcmp(line, "]") == 0)
+        r->out->unfinished = false;
+    else
+        r->out->n_damaged += !read_event(r, line, length);
+}
+
+/* Does it begin as a timeline of ours does: a bracket alone in its line, and the process's name? It may be a pipe, so
+ * nothing is read twice. */
+static bool read_head(struct reader *r, FILE *file, char **line, size_t *capacity)
+{
+    static const char head[] = "{\"ph\":\"M\"";
+    ssize_t length;
+
+    if (fgetc(file) != '[' || fgetc(file) != '\n')
+        return false;
+    length = getline(line, capacity, file);
+    if (length < (ssize_t)sizeof head || strncmp(*line, head, sizeof head - 1) != 0)
+        return false;
+    read_line(r, *line, (size_t)length);
+    return true;
+}
+
 static void read_lines(struct reader *r, FILE *file)
 {
     char *line = NULL;
@@ -298,16 +336,9 @@ static void read_lines(struct reader *r, FILE *file)
     ssize_t length;
 
     r->out->unfinished = true;
-    while (!r->no_memory && (length = getline(&line, &capacity, file)) > 0) {
-        while (length > 0 && strchr("\n\r, ", line[length - 1]))
-            line[--length] = '\0';
-        if (length == 0 || is_arrow(line))
-            continue;
-        if (strcmp(line, "]") == 0)
-            r->out->unfinished = false;
-        else
-            r->out->n_damaged += !read_event(r, line, (size_t)length);
-    }
+    r->unknown = !read_head(r, file, &line, &capacity);
+    while (!r->unknown && !r->no_memory && (length = getline(&line, &capacity, file)) > 0)
+        read_line(r, line, (size_t)length);
     free(line);
 }
 
@@ -323,16 +354,6 @@ static FILE *open_file(const char *path)
         return NULL;
     }
     return file;
-}
-
-/* Does it begin as a timeline of ours does: a bracket alone in its line, and the process's name? */
-static bool has_head(FILE *file)
-{
-    static const char head[] = "[\n{\"ph\":\"M\"";
-    char found[sizeof head - 1];
-
-    return fread(found, 1, sizeof found, file) == sizeof found && memcmp(found, head, sizeof found) == 0 &&
-           fseek(file, 2, SEEK_SET) == 0;
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
@@ -392,7 +413,7 @@ bool tsl_timeline_read(struct tsl_timeline *timeline, const char *path, char **w
 {
     struct reader reader = {.out = timeline};
     FILE *file = open_file(path);
-    bool known, read;
+    bool read;
 
     *timeline = (struct tsl_timeline){.lanes = NULL};
     if (!file) {
@@ -400,10 +421,9 @@ bool tsl_timeline_read(struct tsl_timeline *timeline, const char *path, char **w
             *why = NULL;
         return false;
     }
-    known = has_head(file);
-    read = known && read_file(&reader, file);
+    read = read_file(&reader, file);
     fclose(file);
-    if (!known)
+    if (reader.unknown)
         return fail(timeline, why, path, "is no timeline of Tesela's: `tesela run --trace FILE -- PROGRAM' writes one");
     if (!read)
         return fail(timeline, why, path, "is too large for this machine's memory");

@@ -197,12 +197,18 @@ static int why_program(const char *kernel, char **words)
     return status;
 }
 
-/* Timelines begin with a bracket alone in its line: no program does. */
+/* Timelines begin with a bracket alone in its line: no program does. Nor is a pipe one, which can't be read twice. */
 static bool is_timeline(const char *path)
 {
-    FILE *file = fopen(path, "re");
+    struct stat about;
+    FILE *file;
     char begin[2] = "";
-    bool is = file && fread(begin, 1, 2, file) == 2 && begin[0] == '[' && begin[1] == '\n';
+    bool is;
+
+    if (stat(path, &about) == 0 && S_ISFIFO(about.st_mode))
+        return true;
+    file = fopen(path, "re");
+    is = file && fread(begin, 1, 2, file) == 2 && begin[0] == '[' && begin[1] == '\n';
 
     if (file)
         fclose(file);
