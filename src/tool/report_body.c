@@ -185,16 +185,18 @@ static void put_lane(const struct tsl_page *page, const struct tsl_page_lane *la
 
 static void put_timeline(const struct tsl_page *page, FILE *out)
 {
+    static const struct {
+        const char *class, *words;
+    } states[] = {{"busy", "busy"}, {"data", "waits for data"}, {"work", "waits for work"}, {"failed", "failed"}};
     const struct tsl_meters *m = page->meters;
 
-    fputs("<h2>Timeline</h2>\n<div class=\"tools\"><span class=\"keys\"><span class=\"key busy\" "
-          "style=\"margin-left:0\"></span>busy<span class=\"key data\"></span>waits for data<span class=\"key "
-          "work\"></span>"
-          "waits for work<span class=\"key failed\"></span>failed",
-          out);
+    fputs("<h2>Timeline</h2>\n<div class=\"tools\"><span class=\"keys\">", out);
+    for (unsigned i = 0; i < sizeof states / sizeof states[0]; i++)
+        fprintf(out, "<span class=\"item\"><span class=\"key %s\"></span>%s</span>", states[i].class, states[i].words);
     for (unsigned u = 0; u < m->n_members && m->n_cut; u++) {
-        fprintf(out, "<span class=\"key\" style=\"background:var(--m%u)\"></span>", u % 8);
+        fprintf(out, "<span class=\"item\"><span class=\"key\" style=\"background:var(--m%u)\"></span>", u % 8);
         tsl_page_put_text(out, member_name(m, u));
+        fputs("</span>", out);
     }
     fputs("</span><span class=\"soft hint\">wheel: closer; drag: along</span><button id=\"closer\">+</button><button "
           "id=\"farther\">−</button><button id=\"all\">all</button></div>\n<div id=\"lanes\">\n",
