@@ -32,5 +32,7 @@ cJSON *tsl_ask_info(const char *scratch, const char *const *settings, struct tsl
         *result = tsl_child_run(&(struct tsl_child){
             .program = words, .set = settings, .out = out, .err = err, .limit_s = TSL_INFO_LIMIT_S});
     free(own);
-    return result->end == TSL_CHILD_UNSTARTED || result->end == TSL_CHILD_STOPPED ? NULL : read_json(out);
+    return result->end == TSL_CHILD_UNSTARTED || result->end == TSL_CHILD_UNFORKED || result->end == TSL_CHILD_STOPPED
+               ? NULL
+               : read_json(out);
 }

@@ -118,6 +118,11 @@ static int wait_for(pid_t pid)
     return status;
 }
 
+static struct tsl_child_result unforked(void)
+{
+    return (struct tsl_child_result){.end = TSL_CHILD_UNFORKED, .number = errno};
+}
+
 static struct tsl_child_result result_of(int status, int error)
 {
     if (error)
@@ -141,16 +146,18 @@ struct tsl_child_result tsl_child_run(const struct tsl_child *child)
     if (stopped)
         return result_of(0, 0);
     if (pipe2(pipes, O_CLOEXEC) != 0)
-        return result_of(0, errno);
+        return unforked();
     late = 0;
     start_ns = tsl_clock_ns();
     pid = fork();
     if (pid == 0)
         become(child, pipes[1]);
+    if (pid < 0)
+        result = unforked();
     close(pipes[1]);
     if (pid < 0) {
         close(pipes[0]);
-        return result_of(0, errno);
+        return result;
     }
     setpgid(pid, pid);
     running = pid;
@@ -184,6 +191,9 @@ void tsl_child_say(const struct tsl_child_result *result, const struct tsl_child
         return;
     case TSL_CHILD_UNSTARTED:
         snprintf(text, size, "could not be started: %s", strerror(result->number));
+        return;
+    case TSL_CHILD_UNFORKED:
+        snprintf(text, size, "could not be started, nor could any other process: %s", strerror(result->number));
         return;
     case TSL_CHILD_STOPPED:
         return;

@@ -26,7 +26,8 @@ enum tsl_child_end {
     TSL_CHILD_SIGNAL,   /* number: the signal that ended it */
     TSL_CHILD_LATE,     /* it was killed when its time was over */
     TSL_CHILD_STOPPED,  /* it was killed, or not started, as the tool is to end: tsl_child_stopped */
-    TSL_CHILD_UNSTARTED /* number: errno */
+    TSL_CHILD_UNFORKED, /* there can be no process at all, whatever it runs; number: errno */
+    TSL_CHILD_UNSTARTED /* the program can't be run; number: errno */
 };
 
 struct tsl_child_result {

@@ -112,6 +112,8 @@ static void tell_tally(const struct tally *tally, struct tsl_way *way)
     double all = 0;
     size_t used = 0;
 
+    if (!tally->n)
+        snprintf(way->computed, sizeof way->computed, "no kernel ran");
     for (unsigned i = 0; i < tally->n; i++)
         all += (double)tally->members[i].ns;
     for (unsigned i = 0; i < tally->n && used < sizeof way->computed; i++)

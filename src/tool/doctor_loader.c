@@ -285,6 +285,10 @@ void tsl_check_members(struct tsl_findings *f)
     if (info)
         tell_info(f, info);
     else if (result.end == TSL_CHILD_UNSTARTED)
+        tsl_finding_problem(f, "Is /proc mounted here?",
+                            "the tool can't start itself (%s), so the members were not looked at",
+                            strerror(result.number));
+    else if (result.end == TSL_CHILD_UNFORKED)
         tsl_finding_problem(f, "Let the sandbox start processes",
                             "no process can be started here (%s), so the members were not looked at",
                             strerror(result.number));

@@ -154,7 +154,8 @@ static bool add_teselas(struct tsl_ways *ways, const char *icd_folder)
     bool good = true;
 
     ways->n_members = (unsigned)cJSON_GetArraySize(members);
-    if (ways->n_members == 0 && !tsl_child_stopped())
+    ways->forbidden = result.end == TSL_CHILD_UNFORKED ? result.number : 0;
+    if (ways->n_members == 0 && !ways->forbidden && !tsl_child_stopped())
         fputs("tesela compare: Tesela has no member here (`tesela info' tells why), so nothing is run on it\n", stderr);
     if (ways->n_members > 1)
         cJSON_ArrayForEach(member, members) good = good && add_alone(ways, member, icd_folder);
@@ -190,7 +191,10 @@ bool tsl_ways_find(struct tsl_ways *ways, const char *vendors, const char *icd_f
         fprintf(stderr, "tesela compare: %s\n", strerror(errno));
         return false;
     }
-    if (tsl_child_stopped())
+    if (ways->forbidden)
+        fprintf(stderr, "tesela compare: no process can be started here (%s), so nothing is compared\n",
+                strerror(ways->forbidden));
+    if (ways->forbidden || tsl_child_stopped())
         return false;
     if (n_runnable(ways) == 0)
         fputs("tesela compare: there is neither a vendor's device nor a member of Tesela's to run on\n", stderr);

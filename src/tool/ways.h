@@ -39,6 +39,7 @@ struct tsl_ways {
     struct tsl_way ways[TSL_MAX_WAYS];
     unsigned n;
     unsigned n_members;
+    int forbidden;       /* an errno: no process can be started; 0 */
     const char *vendors; /* the folder of their .icd files, the caller's */
 };
 

@@ -139,7 +139,7 @@ static bool run_program(const char *scratch, const char *icd_folder, char **word
         say_unstarted(words[0], result.number);
     else if (how[0])
         fprintf(stderr, "tesela info: %s %s\n", words[0], how);
-    return result.end != TSL_CHILD_UNSTARTED;
+    return result.end != TSL_CHILD_UNSTARTED && result.end != TSL_CHILD_UNFORKED;
 }
 
 /* Looks at the timelines whose names begin so. */
