@@ -6,6 +6,7 @@
 #include "tool/ask_info.h"
 #include "tool/differ.h"
 #include "tool/hardware.h"
+#include "tool/icd_folder.h"
 #include "tool/info_data.h"
 #include "tool/scratch.h"
 
@@ -35,6 +36,27 @@ static bool names_tesela(const char *path)
     return strstr(slash ? slash + 1 : path, "tesela");
 }
 
+/* A build that was moved leaves the file that names its library. root: what lies before the library's path. */
+static void check_library(struct tsl_findings *f, const char *root, const char *folder)
+{
+    char library[PATH_MAX], whole[PATH_MAX];
+
+    if (!tsl_icd_folder_library(folder, library) || library[0] != '/' ||
+        snprintf(whole, sizeof whole, "%s%s", root, library) >= (int)sizeof whole || access(whole, R_OK) == 0)
+        return;
+    tsl_finding_problem(f, "Install or build Tesela again, or write into the file where its library is now",
+                        "%s/tesela.icd names %s, which can't be read (%s), so programs don't see Tesela", folder, whole,
+                        strerror(errno));
+}
+
+/* Debian's loader takes a word for a library, or for a file in its own folder. */
+static void check_vendors_word(struct tsl_findings *f, const char *name, const char *value)
+{
+    if (!names_tesela(value))
+        tsl_finding_problem(f, "Unset it, or use `tesela run', which sets it",
+                            "%s=%s names one library or .icd file, so programs don't see Tesela", name, value);
+}
+
 /* A folder without our file hides Tesela; a file may be meant, or a library. */
 static void check_vendors_variable(struct tsl_findings *f, const char *name)
 {
@@ -44,6 +66,10 @@ static void check_vendors_variable(struct tsl_findings *f, const char *name)
 
     if (!value)
         return;
+    if (stat(value, &about) != 0 && !strchr(value, '/')) {
+        check_vendors_word(f, name, value);
+        return;
+    }
     if (stat(value, &about) != 0) {
         tsl_finding_problem(f, "Unset it, or use `tesela run', which sets it",
                             "%s names %s, which can't be read (%s), so loaders find no platform", name, value,
@@ -60,6 +86,8 @@ static void check_vendors_variable(struct tsl_findings *f, const char *name)
     else if (!S_ISDIR(about.st_mode) && !names_tesela(value))
         tsl_finding_problem(f, "Unset it, or use `tesela run', which sets it",
                             "%s names the file %s alone, so programs don't see Tesela", name, value);
+    if (S_ISDIR(about.st_mode))
+        check_library(f, "", value);
 }
 
 /* The wheel lies where the loader of PyOpenCL's own wheel looks. */
@@ -73,13 +101,32 @@ static bool is_wheel(void)
 static void check_installed(struct tsl_findings *f)
 {
     bool wheel = is_wheel();
-    char path[PATH_MAX];
+    char path[PATH_MAX], folder[PATH_MAX];
 
     tsl_findings_path(f, TSL_VENDORS_DEFAULT "/tesela.icd", path);
     if (!variable("OCL_ICD_VENDORS") && access(path, R_OK) != 0)
         tsl_finding_hint(f, wheel ? "Use `tesela run -- PROGRAM'" : "Use `tesela run -- PROGRAM', or install Tesela",
                          "%s can't be read (%s), so programs%s see Tesela only by `tesela run'", path, strerror(errno),
                          wheel ? " other than this Python's PyOpenCL" : "");
+    tsl_findings_path(f, TSL_VENDORS_DEFAULT, folder);
+    if (!variable("OCL_ICD_VENDORS"))
+        check_library(f, f->root, folder);
+}
+
+/* Loaders say nothing of a layer that isn't there. A name without a folder is looked for by the dynamic linker. */
+static void check_layers(struct tsl_findings *f, const char *layers)
+{
+    while (*layers) {
+        size_t length = strcspn(layers, ":");
+        char layer[PATH_MAX];
+
+        snprintf(layer, sizeof layer, "%.*s", (int)(length < sizeof layer ? length : sizeof layer - 1), layers);
+        if (strchr(layer, '/') && access(layer, R_OK) != 0)
+            tsl_finding_problem(f, "Take it out; `tesela run --layer' sets the variable for one program",
+                                "OPENCL_LAYERS names %s, which can't be read (%s), so loaders leave it out", layer,
+                                strerror(errno));
+        layers += length + (layers[length] == ':');
+    }
 }
 
 void tsl_check_loader(struct tsl_findings *f)
@@ -95,6 +142,7 @@ void tsl_check_loader(struct tsl_findings *f)
         tsl_finding_hint(f, "Unset it, or use `tesela run', which does",
                          "OCL_ICD_DEFAULT_PLATFORM=%s chooses the platform of programs that ask for none",
                          variable("OCL_ICD_DEFAULT_PLATFORM"));
+    check_layers(f, variable("OPENCL_LAYERS") ? variable("OPENCL_LAYERS") : "");
     if (variable("OPENCL_LAYERS") && strstr(variable("OPENCL_LAYERS"), "libtesela.so"))
         tsl_finding_hint(f, "Unset it if that isn't meant",
                          "OPENCL_LAYERS=%s makes programs see Tesela in place of all other platforms",
@@ -182,6 +230,16 @@ static void tell_problems(struct tsl_findings *f, const cJSON *problems)
     }
 }
 
+/* Platforms that show no device for another reason than that their hardware lacks. NULL: none is known. */
+static const char *remedy_of_empty(const char *name)
+{
+    if (strcmp(name, "rusticl") == 0)
+        return "Name its driver: RUSTICL_ENABLE=radeonsi, iris or llvmpipe";
+    if (strcmp(name, "Portable Computing Language") == 0)
+        return "PoCL wants a folder for its cache that it can write: POCL_CACHE_DIR names one";
+    return NULL;
+}
+
 static void tell_empty(struct tsl_findings *f, const cJSON *info)
 {
     const char *told = tsl_info_lack(info) == TSL_CLIENT_UNRUNNABLE /* by tsl_check_compiler */
@@ -196,9 +254,7 @@ static void tell_empty(struct tsl_findings *f, const cJSON *info)
 
         if (!name || !why || (told && strcmp(why, told) == 0))
             continue;
-        tsl_finding_hint(
-            f, strcmp(name, "rusticl") == 0 ? "Name its driver: RUSTICL_ENABLE=radeonsi, iris or llvmpipe" : NULL,
-            "%s: %s", name, why);
+        tsl_finding_hint(f, remedy_of_empty(name), "%s: %s", name, why);
     }
 }
 
