@@ -233,10 +233,12 @@ static struct tsl_child_result run_way(const struct tsl_comparison *c, unsigned 
     static const char *const unset[] = {"OCL_ICD_FILENAMES", "OCL_ICD_DEFAULT_PLATFORM", "OPENCL_LAYERS",
                                         "TESELA_TRACE", NULL};
     const struct tsl_way *way = &c->ways.ways[w];
-    const char *set[4] = {way->loader};
+    const char *set[5] = {way->loader};
     char trace[PATH_MAX + 32], out[PATH_MAX];
     unsigned n = 1;
 
+    if (way->filenames)
+        set[n++] = way->filenames;
     if (way->members)
         set[n++] = way->members;
     snprintf(trace, sizeof trace, "TESELA_TRACE=%s/trace-%%p.json", c->ways.scratch);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Its first line names the library. */
-bool tsl_icd_folder_library(const char *folder, char library[PATH_MAX])
+static bool read_name(const char *folder, char library[PATH_MAX])
 {
     char path[PATH_MAX];
     bool found = false;
@@ -24,6 +24,33 @@ bool tsl_icd_folder_library(const char *folder, char library[PATH_MAX])
     }
     fclose(file);
     return found;
+}
+
+bool tsl_icd_folder_library(const char *folder, char library[PATH_MAX])
+{
+    char beside[PATH_MAX], whole[PATH_MAX];
+
+    if (!read_name(folder, library))
+        return false;
+    if (!strchr(library, '/') && snprintf(beside, sizeof beside, "%s/../../%s", folder, library) < (int)sizeof beside &&
+        realpath(beside, whole))
+        memcpy(library, whole, sizeof whole);
+    return true;
+}
+
+void tsl_icd_folder_variables(const char *folder, char vendors[TSL_ICD_VARIABLE], char filenames[TSL_ICD_VARIABLE])
+{
+    char name[PATH_MAX] = "", library[PATH_MAX];
+    bool whole = !read_name(folder, name) || strchr(name, '/') || !tsl_icd_folder_library(folder, library) ||
+                 !strchr(library, '/');
+
+    filenames[0] = '\0';
+    if (whole) {
+        snprintf(vendors, TSL_ICD_VARIABLE, "OCL_ICD_VENDORS=%s/", folder);
+        return;
+    }
+    snprintf(vendors, TSL_ICD_VARIABLE, "OCL_ICD_VENDORS=%s", library);
+    snprintf(filenames, TSL_ICD_VARIABLE, "OCL_ICD_FILENAMES=%s", library);
 }
 
 /* A name without a folder is found by the dynamic linker's search. */

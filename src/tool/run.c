@@ -128,16 +128,14 @@ static const struct argp argp = {
  */
 static bool point_loaders(const char *folder)
 {
-    char *path;
-    bool done = asprintf(&path, "%s/", folder) >= 0;
+    static char vendors[TSL_ICD_VARIABLE], filenames[TSL_ICD_VARIABLE]; /* part of the environment from now on */
+    bool done;
 
-    if (!done)
-        return false;
-    done = setenv("OCL_ICD_VENDORS", path, 1) == 0 && unsetenv("OCL_ICD_FILENAMES") == 0 &&
+    tsl_icd_folder_variables(folder, vendors, filenames);
+    done = putenv(vendors) == 0 && unsetenv("OCL_ICD_FILENAMES") == 0 && (!filenames[0] || putenv(filenames) == 0) &&
            unsetenv("OCL_ICD_DEFAULT_PLATFORM") == 0;
     if (!done)
         perror("tesela run");
-    free(path);
     return done;
 }
 

@@ -130,7 +130,14 @@ static bool add_natives(struct tsl_ways *ways, const char *vendors)
 
 static bool set_loader(struct tsl_way *way, const char *icd_folder)
 {
-    return way && asprintf(&way->loader, "OCL_ICD_VENDORS=%s/", icd_folder) >= 0;
+    char vendors[TSL_ICD_VARIABLE], filenames[TSL_ICD_VARIABLE];
+
+    if (!way)
+        return false;
+    tsl_icd_folder_variables(icd_folder, vendors, filenames);
+    way->loader = strdup(vendors);
+    way->filenames = filenames[0] ? strdup(filenames) : NULL;
+    return way->loader && (way->filenames || !filenames[0]);
 }
 
 static bool add_alone(struct tsl_ways *ways, const cJSON *member, const char *icd_folder)
@@ -205,6 +212,7 @@ void tsl_ways_finish(struct tsl_ways *ways)
 {
     for (unsigned i = 0; i < ways->n; i++) {
         free(ways->ways[i].loader);
+        free(ways->ways[i].filenames);
         free(ways->ways[i].members);
     }
     tsl_scratch_remove(ways->scratch);

@@ -18,11 +18,12 @@ enum tsl_way_kind { TSL_WAY_NATIVE, TSL_WAY_ALONE, TSL_WAY_ALL };
 
 struct tsl_way {
     enum tsl_way_kind kind;
-    char name[112]; /* for people */
-    char *loader;   /* "OCL_ICD_VENDORS=..." (heap) */
-    char *members;  /* "TESELA_MEMBERS=..." (heap); NULL: as it is set, or not */
-    bool absent;    /* natively: the vendor shows no device here, so nothing runs */
-    bool ran;       /* the first run ended, well or not */
+    char name[112];  /* for people */
+    char *loader;    /* "OCL_ICD_VENDORS=..." (heap) */
+    char *filenames; /* "OCL_ICD_FILENAMES=..." (heap); NULL: unset */
+    char *members;   /* "TESELA_MEMBERS=..." (heap); NULL: as it is set, or not */
+    bool absent;     /* natively: the vendor shows no device here, so nothing runs */
+    bool ran;        /* the first run ended, well or not */
     bool failed;
     char how[128]; /* ... and how: "crashed (Segmentation fault)" */
     uint64_t walls_ns[TSL_MAX_ROUNDS];

@@ -12,7 +12,8 @@ LIBRARY = os.path.join(FOLDER, 'libtesela.so')
 
 
 def name_library():
-    """Loaders want the library's whole path, which is known only here."""
+    """Loaders want the library's whole path, which is known only here. Where it can't be written, as in a read-only image or
+    one that another user installed, the tool names the library itself, which CUDA's loader doesn't follow."""
     line = LIBRARY + '\n'
     try:
         with open(ICD) as file:
@@ -20,9 +21,8 @@ def name_library():
                 return
         with open(ICD, 'w') as file:
             file.write(line)
-    except OSError as error:
-        print(f'tesela: {ICD} can\'t be written ({error.strerror}): run `tesela info\' once as the user who installed it',
-              file=sys.stderr)
+    except OSError:
+        pass
 
 
 def main():

@@ -124,12 +124,20 @@ static void say_unstarted(const char *word, int error)
 static bool run_program(const char *scratch, const char *icd_folder, char **words, bool always)
 {
     static const char *const unset[] = {"OCL_ICD_FILENAMES", "OCL_ICD_DEFAULT_PLATFORM", "OPENCL_LAYERS", NULL};
-    char loader[PATH_MAX + 32], trace[PATH_MAX + 32], out[PATH_MAX], err[PATH_MAX], how[160];
-    const char *set[] = {loader, trace, always ? "TESELA_SPLIT=always" : NULL, "TESELA_MEMBERS=cpu", NULL};
+    char loader[TSL_ICD_VARIABLE], filenames[TSL_ICD_VARIABLE], trace[PATH_MAX + 32], out[PATH_MAX], err[PATH_MAX],
+        how[160];
+    const char *set[6] = {loader, trace};
+    unsigned n = 2;
     struct tsl_child child = {.program = words, .set = set, .unset = unset, .out = out, .err = err};
     struct tsl_child_result result;
 
-    snprintf(loader, sizeof loader, "OCL_ICD_VENDORS=%s/", icd_folder);
+    tsl_icd_folder_variables(icd_folder, loader, filenames);
+    if (filenames[0])
+        set[n++] = filenames;
+    if (always) {
+        set[n++] = "TESELA_SPLIT=always";
+        set[n++] = "TESELA_MEMBERS=cpu";
+    }
     snprintf(trace, sizeof trace, "TESELA_TRACE=%s/%s-%%p.json", scratch, always ? "always" : "trace");
     snprintf(out, sizeof out, "%s/out", scratch);
     snprintf(err, sizeof err, "%s/err", scratch);
