@@ -89,6 +89,7 @@ static void find(unsigned number, tsl_found_fn *found, void *arg)
     path.platform_name = strdup("Tesela CPU");
     path.device_name = member_name(&place);
     path.driver_version = strdup(TESELA_VERSION);
+    path.compiler = tsl_compile_identity();
     found(arg, &path);
 }
 

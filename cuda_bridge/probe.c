@@ -104,6 +104,7 @@ static void show(tsl_found_fn *found, void *arg, int ordinal, CUdevice device, i
     path.platform_name = strdup("CUDA");
     path.device_name = strdup(name);
     path.driver_version = strdup(text);
+    path.compiler = tsl_compile_identity();
     path.exclusive = true;
     path.preference = compiles && tsl_settings()->nvidia == TSL_NVIDIA_CUDA ? TSL_OWN_FIRST : TSL_OWN_LAST;
     path.turned_by = compiles ? "TESELA_NVIDIA=opencl" : NULL;

@@ -36,6 +36,10 @@ void tsl_compile_drop(struct tsl_wire_build *build);
 /* May a build of the text read files that it names? What these hold decides, too, what comes of it. No is certain. */
 bool tsl_compile_reads_files(const void *source, size_t size, const char *options);
 
+/* A number that is another where the compiler's files or this machine's processor are others: what was compiled then is
+ * not what would be compiled now, and may not be loadable. Reads no more than the files' dates. */
+uint64_t tsl_compile_identity(void);
+
 /* Could a build work? Looks for the compiler's file, starts nothing. *why: a sentence if not (static). */
 bool tsl_compile_available(const char **why);
 

@@ -34,7 +34,8 @@ static void digest(struct tsl_writer *w, cl_uchar *uuid)
 }
 
 /* Programs that keep binaries (PyOpenCL) find them by the driver's version. It changes with the members: a binary from
- * other members would leave out some that are here now. */
+ * other members would leave out some that are here now. It changes with our compiler, too, which users build anew
+ * without another version: what it wrote before may be of a form that this library doesn't read. */
 static bool put_version(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
 {
     struct tsl_writer w = {0};
@@ -42,6 +43,7 @@ static bool put_version(struct tsl_device_facts *facts, struct tsl_member *const
     for (unsigned i = 0; i < n; i++) {
         put_member(&w, members[i]->path);
         tsl_write_text(&w, members[i]->path->driver_version);
+        tsl_write_u64(&w, members[i]->path->compiler);
     }
     snprintf(facts->driver_version, sizeof(facts->driver_version), TESELA_VERSION " (%08x)",
              (unsigned)tsl_bytes_sum(w.data, w.size));

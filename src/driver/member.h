@@ -51,6 +51,7 @@ struct tsl_path {
                               driver's; NULL: platform_name */
     char *device_name;     /* CL_DEVICE_NAME */
     char *driver_version;  /* CL_DRIVER_VERSION */
+    uint64_t compiler; /* another number where its compiler is another, of this version or not; 0: as driver_version */
     cl_device_type type;
     struct tsl_identity identity;
     int preference;        /* of several paths to one device the one with the highest serves by default; see above */

@@ -311,12 +311,15 @@ static void uuids_tell_devices_apart(void **state)
 /* Who keeps binaries by it makes new ones when a member or its driver is another. */
 static void the_drivers_version_tells_members_apart(void **state)
 {
-    struct tsl_path newer = *small.path;
-    struct tsl_member renewed = small;
+    struct tsl_path newer = *small.path, rebuilt = *small.path;
+    struct tsl_member renewed = small, recompiled = small;
     struct tsl_device_facts *both = facts_of(&big, &small), *again = facts_of(&big, &small),
-                            *one = facts_of(&big, NULL), *other;
+                            *one = facts_of(&big, NULL), *other, *compiled;
     (void)state;
 
+    rebuilt.compiler = 1;
+    recompiled.path = &rebuilt;
+    compiled = facts_of(&big, &recompiled);
     newer.driver_version = "another";
     renewed.path = &newer;
     other = facts_of(&big, &renewed);
@@ -324,6 +327,8 @@ static void the_drivers_version_tells_members_apart(void **state)
     assert_string_equal(both->driver_version, again->driver_version);
     assert_string_not_equal(both->driver_version, one->driver_version);
     assert_string_not_equal(both->driver_version, other->driver_version);
+    assert_string_not_equal(both->driver_version, compiled->driver_version);
+    tsl_device_facts_destroy(compiled);
     tsl_device_facts_destroy(both);
     tsl_device_facts_destroy(again);
     tsl_device_facts_destroy(one);
