@@ -1,5 +1,7 @@
 #include "tool/child.h"
 
+#include "tool/printable.h"
+
 #include "base/clock.h"
 
 #include <errno.h>
@@ -214,5 +216,6 @@ bool tsl_child_last_words(const char *path, char words[TSL_LAST_WORDS])
     words[strcspn(words, "\r\n")] = '\0';
     if (words[0] && words[strlen(words) - 1] == '.')
         words[strlen(words) - 1] = '\0';
+    tsl_make_printable(words);
     return words[0] != '\0';
 }

@@ -1,5 +1,7 @@
 #include "tool/differ.h"
 
+#include "tool/printable.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -72,6 +74,7 @@ static void say_words(const struct words *a, const struct words *b, char *text, 
     snprintf(text, size, "line %u: %.*s instead of %.*s", a->line, a->length ? (int)fmin((double)a->length, 24) : 7,
              a->length ? a->word : "nothing", b->length ? (int)fmin((double)b->length, 24) : 7,
              b->length ? b->word : "nothing");
+    tsl_make_printable(text);
 }
 
 /* The largest relative difference of numbers is kept; what differs otherwise ends the comparison. */
@@ -111,7 +114,7 @@ enum tsl_difference tsl_differ_texts(const char *path, const char *reference, ch
     text[0] = '\0';
     if (a && b && length_a == length_b && memcmp(a, b, length_a) == 0)
         found = TSL_SAME;
-    else if (a && b)
+    else if (a && b && !memchr(a, '\0', length_a) && !memchr(b, '\0', length_b)) /* else it is no text */
         found = compare_words(&(struct words){.at = a, .line = 1}, &(struct words){.at = b, .line = 1}, text, size);
     free(a);
     free(b);
