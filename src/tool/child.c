@@ -20,6 +20,8 @@ static volatile sig_atomic_t running;
 static volatile sig_atomic_t late;
 static volatile sig_atomic_t stopped;
 
+static bool deaf; /* the tool itself ignores SIGPIPE */
+
 static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
 enum { N_STOPPING = sizeof stopping / sizeof stopping[0] };
 
@@ -47,6 +49,8 @@ void tsl_child_heed_signals(void)
     for (unsigned i = 0; i < N_STOPPING; i++)
         if (sigaction(stopping[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(stopping[i], &action, NULL);
+    if (sigaction(SIGPIPE, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        deaf = signal(SIGPIPE, SIG_IGN) != SIG_ERR;
 }
 
 int tsl_child_stopped(void)
@@ -81,6 +85,8 @@ static void become(const struct tsl_child *child, int pipe)
     int error;
 
     setpgid(0, 0);
+    if (deaf)
+        signal(SIGPIPE, SIG_DFL); /* what is ignored stays so in the program */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (unsigned i = 0; child->unset && child->unset[i]; i++)
         unsetenv(child->unset[i]);

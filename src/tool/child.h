@@ -39,7 +39,8 @@ struct tsl_child_result {
 struct tsl_child_result tsl_child_run(const struct tsl_child *child);
 
 /* The first signal of a kind that asks the tool to end is kept from now on, until tsl_child_leave; a second one ends
- * the tool at once. Those that are ignored stay so. */
+ * the tool at once. Those that are ignored stay so. A reader of its output that leaves doesn't end the tool any more.
+ */
 void tsl_child_heed_signals(void);
 
 /* Such a signal's number; 0: none came. */
