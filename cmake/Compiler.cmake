@@ -112,7 +112,8 @@ endif()
 
 # The built-in functions, each library compiled by tesela-kc itself.
 file(GLOB builtins CONFIGURE_DEPENDS src/compiler/builtins/*.cl)
-file(GLOB builtins_headers CONFIGURE_DEPENDS src/compiler/builtins/*.h src/compiler/builtins/cpu/*.h src/compile_client/kernel_image.h)
+file(GLOB builtins_headers CONFIGURE_DEPENDS src/compiler/builtins/*.h src/compiler/builtins/cpu/*.h
+    src/compiler/builtins/nvptx/*.h src/compile_client/kernel_image.h)
 list(APPEND builtins_headers ${PROJECT_SOURCE_DIR}/src/compiler/builtins/image.cl) # nvptx/image.cl includes it
 set(builtins_files "")
 function(make_builtins name libclc)

@@ -2,6 +2,7 @@
  * Functions made of others, which are the hardware's, ours or libdevice's. Limits in ulps: OpenCL C 3.0, 7.4.
  */
 #include "common.h"
+#include "reciprocal.h"
 
 /* ---- By half turns (5 ulps; of two arguments 6) ---------------------------------------------------------------------
  */
@@ -97,6 +98,43 @@ double OVERLOADABLE pown(double x, int n)
     }
 POWR(float)
 POWR(double)
+
+static inline double power_of_two(int n)
+{
+    return as_double((long)(n + 1023) << 52);
+}
+
+double OVERLOADABLE log2(double x);
+double OVERLOADABLE exp2(double x);
+
+/* The n-th root of x, positive and finite. 5 ulps: x is m * 2^e, m from sqrt(1/2) to sqrt(2), e is n * whole + rest, so the
+ * exponent (rest + log2(m)) / n is below 2. */
+static double positive_root(double x, int n)
+{
+    bool tiny = x < 0x1p-1022;
+    long bits = as_long(tiny ? x * 0x1p54 : x);
+    int e = (int)((bits - 0x3fe6a09e667f3bcdl) >> 52), whole, first;
+    double m = as_double(bits - ((long)e << 52));
+
+    e -= tiny ? 54 : 0;
+    whole = (int)((float)e * __nvvm_rcp_approx_ftz_f((float)n));
+    first = whole / 2;
+    x = exp2((log2(m) + (double)(e - whole * n)) * reciprocal((double)n));
+    return x * power_of_two(first) * power_of_two(whole - first);
+}
+
+double OVERLOADABLE rootn(double x, int n)
+{
+    double size = fabs(x), root;
+
+    if (n == 0 || isnan(x) || (x < 0 && !(n & 1)))
+        return NAN;
+    if (size == 0 || isinf(size))
+        root = (size == 0) == (n > 0) ? 0 : INFINITY;
+    else
+        root = positive_root(size, n);
+    return n & 1 ? copysign(root, x) : root;
+}
 
 /* Exact: where a product is rounded the next one makes a zero of it. */
 float OVERLOADABLE ldexp(float x, int n)
@@ -199,6 +237,9 @@ float OVERLOADABLE hypot(float x, float y)
     SIZE_INTEGER(T, 2) SIZE_INTEGER(T, 3) SIZE_INTEGER(T, 4) SIZE_INTEGER(T, 8) SIZE_INTEGER(T, 16)
 #define NAME pown
 EACH_INTEGER_SIZE(float)
+EACH_INTEGER_SIZE(double)
+#undef NAME
+#define NAME rootn
 EACH_INTEGER_SIZE(double)
 #undef NAME
 #define NAME ldexp

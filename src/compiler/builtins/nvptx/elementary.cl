@@ -1,9 +1,10 @@
 /*
  * Functions of floats that libclc has for hardware without approximations and products added in one step: the inverse ones
  * of angles, hyperbolic ones and their inverses, cube roots, remainders. A range is taken off, what is left goes into a
- * polynomial (Chebyshev's, fitted). Limits in ulps: OpenCL C 3.0, 7.4.
+ * polynomial (Chebyshev's, fitted). Limits in ulps: OpenCL C 3.0, 7.4. Of doubles there is remquo.
  */
 #include "common.h"
+#include "reciprocal.h"
 
 /* Both wrong by 2 ulps. */
 static inline float divide(float x, float y)
@@ -160,23 +161,41 @@ float OVERLOADABLE cbrt(float x)
 #define QUOTIENT(X, Y) divide(X, Y)
 #include "../modulo.h"
 
-static bool is_near(float a, float b)
+static bool OVERLOADABLE is_near(float a, float b)
 {
     return a < b * NEAR && b < INFINITY;
 }
 
-/* The remainder nearest to zero; *bits: the quotient's last seven, signed. */
-static float near_remainder(float x, float y, int *bits)
+/* The divisor's reciprocal is a normal number. */
+static bool OVERLOADABLE is_near(double a, double b)
 {
-    uint q;
-    float b = fabs(y), r = near_modulo(fabs(x), b, &q);
-    bool more = r > b - r || (r == b - r && q & 1);
-
-    r = more ? r - b : r;
-    q = (q + more) & 0x7f;
-    *bits = signbit(x) != signbit(y) ? -(int)q : (int)q;
-    return r == 0 ? copysign(r, x) : signbit(x) ? -r : r;
+    return b > 0x1p-900 && b < 0x1p900 && a < b * 0x1p30;
 }
+
+/* As that of floats. The quotient is wrong by less than 2^-40 of it, so it is enlarged by that. */
+static inline double OVERLOADABLE near_modulo(double x, double y, uint *quotient)
+{
+    double q = trunc(x * reciprocal(y) * 0x1.0000000001p0), r = fma(-q, y, x);
+
+    *quotient = (uint)q - (r < 0);
+    return r < 0 ? r + y : r;
+}
+
+/* The remainder nearest to zero; *bits: the quotient's last seven, signed. */
+#define NEAR_REMAINDER(T)                                                      \
+    static T OVERLOADABLE near_remainder(T x, T y, int *bits)                  \
+    {                                                                          \
+        uint q;                                                                \
+        T b = fabs(y), r = near_modulo(fabs(x), b, &q);                        \
+        bool more = r > b - r || (r == b - r && q & 1);                        \
+                                                                               \
+        r = more ? r - b : r;                                                  \
+        q = (q + more) & 0x7f;                                                 \
+        *bits = signbit(x) != signbit(y) ? -(int)q : (int)q;                   \
+        return r == 0 ? copysign(r, x) : signbit(x) ? -r : r;                  \
+    }
+NEAR_REMAINDER(float)
+NEAR_REMAINDER(double)
 
 float far_fmod(float x, float y) __asm("clc._Z4fmodff");
 float OVERLOADABLE fmod(float x, float y)
@@ -194,22 +213,45 @@ float OVERLOADABLE remainder(float x, float y)
     return is_near(fabs(x), fabs(y)) ? near_remainder(x, y, &bits) : far_remainder(x, y);
 }
 
-#define REMQUO(AS, MANGLED)                                                  \
-    float far_remquo_##AS(float x, float y, AS int *q) __asm("clc." MANGLED); \
-    float OVERLOADABLE remquo(float x, float y, AS int *q)                   \
-    {                                                                        \
-        int bits;                                                            \
-        float r;                                                             \
-                                                                             \
-        if (!is_near(fabs(x), fabs(y)))                                      \
-            return far_remquo_##AS(x, y, q);                                 \
-        r = near_remainder(x, y, &bits);                                     \
-        *q = bits;                                                           \
-        return r;                                                            \
+#define REMQUO(T, AS, MANGLED)                                            \
+    T far_remquo_##T##_##AS(T x, T y, AS int *q) __asm("clc." MANGLED);   \
+    T OVERLOADABLE remquo(T x, T y, AS int *q)                            \
+    {                                                                     \
+        int bits;                                                         \
+        T r;                                                              \
+                                                                          \
+        if (!is_near(fabs(x), fabs(y)))                                   \
+            return far_remquo_##T##_##AS(x, y, q);                        \
+        r = near_remainder(x, y, &bits);                                  \
+        *q = bits;                                                        \
+        return r;                                                         \
     }
-REMQUO(private, "_Z6remquoffPi")
-REMQUO(global, "_Z6remquoffPU3AS1i")
-REMQUO(local, "_Z6remquoffPU3AS3i")
+REMQUO(float, private, "_Z6remquoffPi")
+REMQUO(float, global, "_Z6remquoffPU3AS1i")
+REMQUO(float, local, "_Z6remquoffPU3AS3i")
+REMQUO(double, private, "_Z6remquoddPi")
+REMQUO(double, global, "_Z6remquoddPU3AS1i")
+REMQUO(double, local, "_Z6remquoddPU3AS3i")
+
+/* Those of floats are made in corrected.cl. */
+#define REMQUO_VECTOR(N, AS)                                              \
+    double##N OVERLOADABLE remquo(double##N x, double##N y, AS int##N *q) \
+    {                                                                     \
+        double xs[N], ys[N], rs[N];                                       \
+        int bits[N];                                                      \
+                                                                          \
+        vstore##N(x, 0, xs);                                              \
+        vstore##N(y, 0, ys);                                              \
+        for (int i = 0; i < N; i++)                                       \
+            rs[i] = remquo(xs[i], ys[i], &bits[i]);                       \
+        *q = vload##N(0, bits);                                           \
+        return vload##N(0, rs);                                           \
+    }
+#define REMQUO_VECTORS(AS) \
+    REMQUO_VECTOR(2, AS) REMQUO_VECTOR(3, AS) REMQUO_VECTOR(4, AS) REMQUO_VECTOR(8, AS) REMQUO_VECTOR(16, AS)
+REMQUO_VECTORS(private)
+REMQUO_VECTORS(global)
+REMQUO_VECTORS(local)
 
 /* ---- Of vectors ----------------------------------------------------------------------------------------------------
  */
