@@ -44,11 +44,12 @@ struct tsl_cuda_gpu {
     int integrated, ecc;
     int managed; /* memory that the host and kernels share, both at once */
     size_t memory_size, max_alloc_size;
-    bool serves;       /* it can be a member */
-    bool exclusive;    /* one process has it at a time: whether this one can is only known when it has it */
-    size_t max_texels; /* of a texture in plain memory */
-    int maps_memory;   /* CUDA maps its memory where it is asked to */
-    unsigned domain;   /* GPUs with the same number > 0 see memory that is spread over them */
+    bool serves;        /* it can be a member */
+    bool exclusive;     /* one process has it at a time: whether this one can is only known when it has it */
+    size_t max_texels;  /* of a texture in plain memory */
+    size_t texel_pitch; /* what rows of one with a filter are multiples of, in bytes */
+    int maps_memory;    /* CUDA maps its memory where it is asked to */
+    unsigned domain;    /* GPUs with the same number > 0 see memory that is spread over them */
     bool domain_atomics;
     size_t domain_granule; /* bytes */
 };
@@ -180,7 +181,7 @@ struct tsl_cuda_mem {
     CUdeviceptr image;              /* of an image: its description, in the GPU's memory; else 0 */
     CUdeviceptr owned;              /* what mem_free gives back; 0: nothing */
     bool plain;                     /* memory of this GPU alone, which kernels may read by texture units */
-    CUtexObject texture;            /* of an image; 0: none (texture.h) */
+    CUtexObject texture, filter;    /* of an image; 0: none (texture.h) */
     struct tsl_cuda_host *host;     /* of host_alloc: that memory, which is the host's; else NULL */
     struct tsl_cuda_region *region; /* of host_register: what is pinned of that memory; else NULL */
     struct tsl_cuda_svm *svm;       /* of svm_alloc: that memory; else NULL */

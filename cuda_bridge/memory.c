@@ -232,6 +232,7 @@ void tsl_cuda_mem_free(struct tsl_mem *mem)
         tsl_cuda_spread_put(m->spread);
     if (m->owned && !tsl_cuda_enter(member)) {
         tsl_cuda_texture_free(m->texture);
+        tsl_cuda_texture_free(m->filter);
         tsl_cuda_error(member, tsl_cu.cuMemFreeAsync(m->owned, member->memory_stream));
         tsl_cuda_leave(member);
     }

@@ -48,6 +48,7 @@ static struct tsl_cuda_gpu *look_at(int ordinal, CUdevice device)
         .ecc = ask(device, CU_DEVICE_ATTRIBUTE_ECC_ENABLED),
         .managed = ask(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) &&
                    ask(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS),
+        .texel_pitch = (size_t)ask(device, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT),
         .max_texels = (size_t)ask(device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH),
         .maps_memory = ask(device, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED),
     };

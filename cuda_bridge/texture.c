@@ -1,8 +1,13 @@
 #include "cuda_bridge/texture.h"
 
+#include "base/settings.h"
+
 /* Where the memory of a texture begins: a multiple of this on every GPU (CUDA's programming guide, Technical
  * Specifications; CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT). */
 #define ALIGNMENT 512u
+
+/* Coordinates of larger textures would have fewer bits than the filter's weights. GPUs take twice that. */
+#define MAX_FILTER_SIDE 32768u
 
 /* How CUDA names a channel's type; integers as such, the others as floats. */
 struct channel {
@@ -38,10 +43,11 @@ static bool find_channel(cl_channel_type type, struct channel *channel)
     return false;
 }
 
-/* Orders whose channels lie as kernels get them; of BGRA they know (compiler/builtins/texels.h). */
+/* Orders whose channels lie as kernels get them, or of which they know (compiler/builtins/texels.h). */
 static bool has_order(cl_channel_order order)
 {
-    return order == CL_R || order == CL_RG || order == CL_RGBA || order == CL_BGRA || order == CL_DEPTH;
+    return order == CL_R || order == CL_RG || order == CL_RGBA || order == CL_DEPTH || order == CL_BGRA ||
+           order == CL_INTENSITY || order == CL_LUMINANCE;
 }
 
 /* To a texture the memory is one row of texels, padding among them. */
@@ -57,25 +63,71 @@ static bool place_texels(const struct tsl_image_desc *desc, CUdeviceptr address,
     return true;
 }
 
-void tsl_cuda_texture_make(struct tsl_cuda_mem *mem, const struct tsl_image_desc *desc, struct tsl_kc_image *image)
+/* One row of texels, which kernels address themselves. */
+static void make_texels(struct tsl_cuda_mem *mem, const struct tsl_image_desc *desc, struct channel channel,
+                        struct tsl_kc_image *image)
 {
     const struct tsl_cuda_gpu *gpu = tsl_cuda_member(mem->base.member)->gpu;
     CUDA_RESOURCE_DESC memory = {.resType = CU_RESOURCE_TYPE_LINEAR};
-    CUDA_TEXTURE_DESC how = {.filterMode = CU_TR_FILTER_MODE_POINT};
+    CUDA_TEXTURE_DESC how = {.filterMode = CU_TR_FILTER_MODE_POINT, .flags = channel.flags};
     size_t size = (size_t)(mem->address % ALIGNMENT) + tsl_image_span(desc);
-    struct channel channel;
 
-    if (!mem->plain || !has_order(desc->format.image_channel_order) ||
-        !find_channel(desc->format.image_channel_data_type, &channel) || size / desc->element_size > gpu->max_texels ||
-        !place_texels(desc, mem->address, image))
+    if (size / desc->element_size > gpu->max_texels || !place_texels(desc, mem->address, image))
         return;
     memory.res.linear.devPtr = mem->address / ALIGNMENT * ALIGNMENT;
     memory.res.linear.sizeInBytes = size;
     memory.res.linear.format = channel.format;
     memory.res.linear.numChannels = image->n_channels;
-    how.flags = channel.flags;
     if (!tsl_cu.cuTexObjectCreate(&mem->texture, &memory, &how, NULL))
         image->texture = mem->texture;
+}
+
+/* The rows of a texture that has all slices below each other; 0: there is none with so many, or with their pitches. */
+static size_t filter_rows(const struct tsl_image_desc *desc)
+{
+    size_t n = desc->depth * desc->array_size, step = n > 1 ? desc->slice_pitch / desc->row_pitch : desc->height;
+    size_t rows = (n - 1) * step + desc->height;
+
+    return (n > 1 && desc->slice_pitch % desc->row_pitch) || rows > MAX_FILTER_SIDE ? 0 : rows;
+}
+
+/* Rows of texels, which the hardware mixes. Pixels of 16 bytes it mixes slower than kernels do. */
+static void make_filter(struct tsl_cuda_mem *mem, const struct tsl_image_desc *desc, struct channel channel,
+                        struct tsl_kc_image *image)
+{
+    const struct tsl_cuda_gpu *gpu = tsl_cuda_member(mem->base.member)->gpu;
+    CUDA_RESOURCE_DESC memory = {.resType = CU_RESOURCE_TYPE_PITCH2D};
+    CUDA_TEXTURE_DESC how = {.addressMode = {CU_TR_ADDRESS_MODE_BORDER, CU_TR_ADDRESS_MODE_BORDER},
+                             .filterMode = CU_TR_FILTER_MODE_LINEAR};
+    size_t rows = filter_rows(desc);
+
+    if (channel.flags & CU_TRSF_READ_AS_INTEGER || mem->address % ALIGNMENT || !rows || desc->element_size > 8 ||
+        desc->row_pitch % gpu->texel_pitch || desc->width > MAX_FILTER_SIDE)
+        return;
+    memory.res.pitch2D.devPtr = mem->address;
+    memory.res.pitch2D.format = channel.format;
+    memory.res.pitch2D.numChannels = image->n_channels;
+    memory.res.pitch2D.width = desc->width;
+    memory.res.pitch2D.height = rows;
+    memory.res.pitch2D.pitchInBytes = desc->row_pitch;
+    if (!tsl_cu.cuTexObjectCreate(&mem->filter, &memory, &how, NULL)) {
+        image->filter = mem->filter;
+        image->filter_rows = rows == desc->height ? 0 : (uint32_t)(desc->slice_pitch / desc->row_pitch);
+    }
+}
+
+void tsl_cuda_texture_make(struct tsl_cuda_mem *mem, const struct tsl_image_desc *desc, struct tsl_kc_image *image)
+{
+    bool is_flat = desc->type == CL_MEM_OBJECT_IMAGE2D || desc->type == CL_MEM_OBJECT_IMAGE2D_ARRAY ||
+                   desc->type == CL_MEM_OBJECT_IMAGE3D;
+    struct channel channel;
+
+    if (!mem->plain || !has_order(desc->format.image_channel_order) ||
+        !find_channel(desc->format.image_channel_data_type, &channel))
+        return;
+    make_texels(mem, desc, channel, image);
+    if (is_flat && image->texture && tsl_settings()->filter == TSL_FILTER_HARDWARE)
+        make_filter(mem, desc, channel, image);
 }
 
 void tsl_cuda_texture_free(CUtexObject texture)

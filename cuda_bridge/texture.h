@@ -4,8 +4,10 @@
 
 #include "cuda_bridge/internal.h"
 
-/* Makes one for an image whose pixels lie at mem->address, in mem->texture and in the description. Where there can't be
- * one, because of its format, its pitches or its size, both stay as they are: kernels then read by loads. Entered. */
+/* Makes one for an image whose pixels lie at mem->address, in mem->texture and in the description, and where it can,
+ * and TESELA_FILTER lets it, another that mixes pixels for linear samplers (mem->filter). Where there can't be one,
+ * because of the format, pitches or sizes, both stay as they are: kernels then read by loads, and mix what they read.
+ * Entered. */
 void tsl_cuda_texture_make(struct tsl_cuda_mem *mem, const struct tsl_image_desc *desc, struct tsl_kc_image *image);
 
 /* No launch that reads by it is under way. 0 allowed. Entered. */

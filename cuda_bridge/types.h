@@ -90,6 +90,7 @@ enum {
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
     CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
     CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID = 50,
+    CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT = 51,
     CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH = 69,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
@@ -202,7 +203,10 @@ enum {
     CU_AD_FORMAT_FLOAT = 0x20,
 
     CU_RESOURCE_TYPE_LINEAR = 2,
+    CU_RESOURCE_TYPE_PITCH2D = 3,
+    CU_TR_ADDRESS_MODE_BORDER = 3,
     CU_TR_FILTER_MODE_POINT = 0,
+    CU_TR_FILTER_MODE_LINEAR = 1,
     CU_TRSF_READ_AS_INTEGER = 1,
 };
 
@@ -215,6 +219,12 @@ typedef struct {
             unsigned int numChannels;
             size_t sizeInBytes;
         } linear;
+        struct {
+            CUdeviceptr devPtr;
+            CUarray_format format;
+            unsigned int numChannels;
+            size_t width, height, pitchInBytes;
+        } pitch2D;
         int reserved[32]; /* of the other kinds, which the bridge doesn't use */
     } res;
     unsigned int flags;

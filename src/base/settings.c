@@ -265,6 +265,7 @@ static const char *const nvidia_words[] = {"cuda", "opencl", NULL};
 static const char *const reproducible_words[] = {"no", "yes", NULL};
 static const char *const zero_copy_words[] = {"on", "off", NULL};
 static const char *const pinned_words[] = {"auto", "on", "off", NULL};
+static const char *const filter_words[] = {"hardware", "exact", NULL};
 static const char *const staging_words[] = {"off", "auto", "on", NULL};
 static const char *const peers_words[] = {"on", "off", NULL};
 static const char *const open_words[] = {"auto", "all", NULL};
@@ -447,6 +448,7 @@ static const struct variable variables[] = {
     {"TESELA_REPRODUCIBLE", read_word, show_word, FIELD(reproducible), reproducible_words, "yes or no", "no"},
     {"TESELA_PROFILING", read_word, show_word, FIELD(profiling), profiling_words, "serial or overlap", "serial"},
     {"TESELA_ZERO_COPY", read_word, show_word, FIELD(zero_copy), zero_copy_words, "on or off", "on"},
+    {"TESELA_FILTER", read_word, show_word, FIELD(filter), filter_words, "hardware or exact", "hardware"},
     {"TESELA_PINNED", read_word, show_word, FIELD(pinned), pinned_words, "auto, on or off", "auto"},
     {"TESELA_STAGING", read_word, show_word, FIELD(staging), staging_words, "off, auto or on", "off"},
     {"TESELA_PEERS", read_word, show_word, FIELD(peers), peers_words, "on or off", "on"},

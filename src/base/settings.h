@@ -111,6 +111,12 @@ enum tsl_pinned {
     TSL_PINNED_OFF,  /* "off" */
 };
 
+/* How do NVIDIA's GPUs mix pixels for linear samplers (TESELA_FILTER)? */
+enum tsl_filter {
+    TSL_FILTER_HARDWARE, /* "hardware": by their texture units, whose weights have eight bits, where these can */
+    TSL_FILTER_EXACT,    /* "exact": as the specification's formulas do, and the built-in CPU */
+};
+
 /* Do GPUs reach each other's memory where the machine lets them (TESELA_PEERS)? */
 enum tsl_peers {
     TSL_PEERS_ON,  /* "on" */
@@ -203,6 +209,7 @@ struct tsl_settings {
     enum tsl_reproducible reproducible;
     enum tsl_zero_copy zero_copy;
     enum tsl_pinned pinned;
+    enum tsl_filter filter;
     enum tsl_staging staging;
     enum tsl_peers peers;
     enum tsl_open open;

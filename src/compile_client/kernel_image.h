@@ -22,7 +22,7 @@ typedef uint32_t tsl_kc_u32;
 typedef uint64_t tsl_kc_u64;
 #endif
 
-/* 88 bytes. Sizes that the image's type doesn't have are 1; array_size is 1 unless the image is an array. */
+/* 96 bytes. Sizes that the image's type doesn't have are 1; array_size is 1 unless the image is an array. */
 struct tsl_kc_image {
     tsl_kc_u64 data; /* address */
     tsl_kc_u32 width, height, depth, array_size;
@@ -34,8 +34,10 @@ struct tsl_kc_image {
     /* On NVIDIA's GPUs: a texture object over the pixels, by which kernels that were made for that read them; 0: none.
      * (x, y, z) is its texel first_texel + z * slice_texels + y * row_texels + x. */
     tsl_kc_u64 texture;
-    tsl_kc_u32 first_texel, row_texels, slice_texels;
-    tsl_kc_u32 reserved; /* 0 */
+    /* Another, by whose filter they read an image of two or three dimensions with linear samplers; 0: none. Outside it
+     * is 0. Pixel (x, y, z) lies in row y + z * filter_rows, which is 0 where all have the same z. */
+    tsl_kc_u64 filter;
+    tsl_kc_u32 first_texel, row_texels, slice_texels, filter_rows;
 };
 
 /* Formats for which kernels have short code of their own. */

@@ -827,6 +827,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 49152},
         {CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
         {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+        {CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT, 32},
         {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 1 << 20},
         {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000000},
         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
@@ -1747,18 +1748,39 @@ CUresult cuMemsetD2D32Async(CUdeviceptr dst, size_t pitch, unsigned int value, s
 
 /* ---- CUDA: textures ---------------------------------------------------------------------------------------------- */
 
+/* Would CUDA take it? Both kinds of memory begin with the address. */
+static bool has_texture_memory(const CUDA_RESOURCE_DESC *memory, const CUDA_TEXTURE_DESC *how)
+{
+    if (memory->res.linear.devPtr % 512)
+        return false;
+    if (memory->resType == CU_RESOURCE_TYPE_LINEAR)
+        return how->filterMode == CU_TR_FILTER_MODE_POINT;
+    return memory->resType == CU_RESOURCE_TYPE_PITCH2D && !(how->flags & CU_TRSF_READ_AS_INTEGER) &&
+           how->addressMode[0] == CU_TR_ADDRESS_MODE_BORDER && how->addressMode[1] == CU_TR_ADDRESS_MODE_BORDER &&
+           memory->res.pitch2D.pitchInBytes % 32 == 0 && memory->res.pitch2D.height <= 65000;
+}
+
+/* Of a part of it that must be there. */
+static size_t texture_size(const CUDA_RESOURCE_DESC *memory)
+{
+    return memory->resType == CU_RESOURCE_TYPE_LINEAR
+               ? memory->res.linear.sizeInBytes
+               : memory->res.pitch2D.pitchInBytes * (memory->res.pitch2D.height - 1);
+}
+
 EXPORT CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *memory, const CUDA_TEXTURE_DESC *how,
                                   const CUDA_RESOURCE_VIEW_DESC *view);
 CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *memory, const CUDA_TEXTURE_DESC *how,
                            const CUDA_RESOURCE_VIEW_DESC *view)
 {
     struct texture *made;
+    size_t size;
 
     ENTER_CONTEXT
-    if (memory->resType != CU_RESOURCE_TYPE_LINEAR || memory->res.linear.devPtr % 512 ||
-        how->filterMode != CU_TR_FILTER_MODE_POINT || view)
+    if (!has_texture_memory(memory, how) || view)
         LEAVE(CUDA_ERROR_INVALID_VALUE);
-    check_memory(context->device, (char *)memory->res.linear.devPtr, memory->res.linear.sizeInBytes, __func__);
+    size = texture_size(memory);
+    check_memory(context->device, (char *)memory->res.linear.devPtr, size, __func__);
     made = calloc(1, sizeof(*made));
     if (!made)
         LEAVE(CUDA_ERROR_OUT_OF_MEMORY);

@@ -239,6 +239,7 @@ static void nonsense(void **state)
         {"TESELA_NVIDIA", "rocm"},
         {"TESELA_CUDA_LIBRARY", "relative.so"},
         {"TESELA_ZERO_COPY", "sometimes"},
+        {"TESELA_FILTER", "sometimes"},
         {"TESELA_PINNED", "sometimes"},
         {"TESELA_STAGING", "sometimes"},
         {"TESELA_PEERS", "few"},
@@ -323,7 +324,7 @@ static void each_shows_what_is_in_force(void **state)
         "\nTESELA_BINARIES=\n"
         "TESELA_VARIANTS=\nTESELA_PROCESSOR=\nTESELA_SPIRV=\nTESELA_TRACE=\n"
         "TESELA_LIMITS=all\nTESELA_LARGER=no\nTESELA_DEVICE_TYPE=auto\nTESELA_DEVICE_NAME=own\nTESELA_REPRODUCIBLE=no\n"
-        "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
+        "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_FILTER=hardware\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
         "TESELA_PEERS=on\nTESELA_OPEN=auto\nTESELA_SENDERS=auto\nTESELA_SVM=auto\nTESELA_GATES="
         "auto\nTESELA_VENDOR_ROLES=auto\n"
         "TESELA_CHECK=access,coherence,split,variants\nTESELA_CACHE=\n"

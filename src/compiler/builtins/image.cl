@@ -390,7 +390,7 @@ static inline int4 load_pixel(Image image, int x, int y, int z, bool inside)
 CALLED __attribute__((pure)) int4 __tsl_called_image_load(Image image, int x, int y, int z, bool inside)
 {
     if (reads_texels())
-        return texel(image, inside || is_inside(image, x, y, z), x, y, z);
+        return words_of(image, channels_at(image, inside || is_inside(image, x, y, z), x, y, z));
     return load_pixel(image, x, y, z, inside);
 }
 
@@ -495,18 +495,15 @@ static struct pair pair_of(uint sampler, float s, uint size)
 
 #define BY_TEXELS (~0u) /* in the place of a kind */
 
-/* A pixel of a usual format, or by texels. inside: it is, whatever the coordinates are. */
-static inline int4 pixel(Image image, uint kind, bool inside, int x, int y, int z)
+/* A pixel's words, or by texels its channels. kind is known when Tesela is built, or that of a plane. inside:
+ * it is, whatever the coordinates are. */
+static inline float4 pixel(Image image, uint kind, bool inside, int x, int y, int z)
 {
+    if (kind == TSL_KC_IMAGE_OTHER)
+        return as_float4(__tsl_called_other_load(image, x, y, z, inside));
     inside = inside || is_inside(image, x, y, z);
-    return kind == BY_TEXELS ? texel(image, inside, x, y, z) : load_usual(kind, inside, address(image, x, y, z));
-}
-
-/* A pixel for a filter. kind is known when Tesela is built, or that of a plane. */
-static inline float4 filtered(Image image, uint kind, bool inside, int x, int y, int z)
-{
-    return as_float4(kind == TSL_KC_IMAGE_OTHER ? __tsl_called_other_load(image, x, y, z, inside)
-                                                : pixel(image, kind, inside, x, y, z));
+    return kind == BY_TEXELS ? channels_at(image, inside, x, y, z)
+                             : as_float4(load_usual(kind, inside, address(image, x, y, z)));
 }
 
 /* Do indices stay inside whatever the coordinates are? */
@@ -525,8 +522,8 @@ struct filter {
 
 static inline float4 mix_row(struct filter f, struct pair x, int y, int z)
 {
-    return filtered(f.image, f.kind, f.inside, x.i[0], y, z) * x.part[0] +
-           filtered(f.image, f.kind, f.inside, x.i[1], y, z) * x.part[1];
+    return pixel(f.image, f.kind, f.inside, x.i[0], y, z) * x.part[0] +
+           pixel(f.image, f.kind, f.inside, x.i[1], y, z) * x.part[1];
 }
 
 static inline float4 mix_plane(struct filter f, struct pair x, struct pair y, int z)
@@ -534,7 +531,37 @@ static inline float4 mix_plane(struct filter f, struct pair x, struct pair y, in
     return mix_row(f, x, y.i[0], z) * y.part[0] + mix_row(f, x, y.i[1], z) * y.part[1];
 }
 
-static inline float4 linear_at(Image image, uint kind, uint sampler, float3 s, int layer, int dimensions)
+/* A coordinate for a texture unit; modes that clamp are done here, and outside of one plane alone there is the border.
+ * false: it is near an edge, where the mode has pixels that aren't beside it in memory. */
+static inline bool is_amid(Image image, uint sampler, float s, uint size, float *u)
+{
+    float given = unnormalized(sampler, s, size), amid = fmin(fmax(given, 0.5f), (float)size - 0.5f);
+
+    *u = stays_inside(sampler) ? amid : tame(given, size);
+    return stays_inside(sampler) || amid == given ||
+           (!has_planes(image) && (sampler & TSL_KC_SAMPLER_ADDRESS) == TSL_KC_SAMPLER_CLAMP);
+}
+
+/* By a texture unit. false: it can't. */
+static inline bool mix_texels(Image image, uint sampler, float3 s, int layer, int dimensions, float4 *mixed)
+{
+    struct pair z;
+    float u, v;
+
+    if (!is_amid(image, sampler, s.x, image->width, &u) || !is_amid(image, sampler, s.y, image->height, &v))
+        return false;
+    if (dimensions == 2) {
+        *mixed = channels_around(image, u, v, layer);
+        return true;
+    }
+    z = pair_of(sampler, s.z, image->depth);
+    if (z.i[0] == BORDER || z.i[1] == BORDER)
+        return false;
+    *mixed = channels_around(image, u, v, z.i[0]) * z.part[0] + channels_around(image, u, v, z.i[1]) * z.part[1];
+    return true;
+}
+
+static inline float4 mix_all(Image image, uint kind, uint sampler, float3 s, int layer, int dimensions)
 {
     struct filter f = {image, kind, stays_inside(sampler)};
     struct pair x = pair_of(sampler, s.x, image->width), y, z;
@@ -546,6 +573,17 @@ static inline float4 linear_at(Image image, uint kind, uint sampler, float3 s, i
         return mix_plane(f, x, y, layer);
     z = pair_of(sampler, s.z, image->depth);
     return mix_plane(f, x, y, z.i[0]) * z.part[0] + mix_plane(f, x, y, z.i[1]) * z.part[1];
+}
+
+static inline int4 linear_at(Image image, uint kind, uint sampler, float3 s, int layer, int dimensions)
+{
+    float4 mixed;
+
+    if (kind != BY_TEXELS)
+        return as_int4(mix_all(image, kind, sampler, s, layer, dimensions));
+    if (dimensions == 1 || !has_filter(image) || !mix_texels(image, sampler, s, layer, dimensions, &mixed))
+        mixed = mix_all(image, BY_TEXELS, sampler, s, layer, dimensions);
+    return words_of(image, mixed);
 }
 
 /* The layer of an array, not yet rounded; else 0. */
@@ -560,7 +598,7 @@ CALLED __attribute__((pure)) int4 __tsl_called_other_sample(Image image, uint sa
     int x, y, z = layer_of(image, layer);
 
     if (sampler & TSL_KC_SAMPLER_LINEAR && !is_integer(image->channel_type))
-        return as_int4(linear_at(image, TSL_KC_IMAGE_OTHER, sampler, s, z, dimensions));
+        return linear_at(image, TSL_KC_IMAGE_OTHER, sampler, s, z, dimensions);
     x = nearest(sampler, s.x, image->width);
     y = dimensions > 1 ? nearest(sampler, s.y, image->height) : 0;
     z = dimensions > 2 ? nearest(sampler, s.z, image->depth) : z;
@@ -571,14 +609,15 @@ static inline int4 nearest_at(Image image, uint kind, uint sampler, float3 s, in
 {
     int x = nearest(sampler, s.x, image->width), y = dimensions > 1 ? nearest(sampler, s.y, image->height) : 0;
     int z = dimensions > 2 ? nearest(sampler, s.z, image->depth) : layer;
+    float4 c = pixel(image, kind, stays_inside(sampler), x, y, z);
 
-    return pixel(image, kind, stays_inside(sampler), x, y, z);
+    return kind == BY_TEXELS ? words_of(image, c) : as_int4(c);
 }
 
 static inline int4 sample_texels(Image image, uint sampler, float3 s, int layer, int dimensions)
 {
     if (sampler & TSL_KC_SAMPLER_LINEAR)
-        return as_int4(linear_at(image, BY_TEXELS, sampler, s, layer, dimensions));
+        return linear_at(image, BY_TEXELS, sampler, s, layer, dimensions);
     return nearest_at(image, BY_TEXELS, sampler, s, layer, dimensions);
 }
 
@@ -597,12 +636,12 @@ CALLED __attribute__((pure)) int4 __tsl_called_image_sample(Image image, uint sa
     if (!mixes || kind >= TSL_KC_IMAGE_RGBA_INT32)
         return nearest_at(image, kind, sampler, s, z, dimensions);
     if (kind == TSL_KC_IMAGE_RGBA_FLOAT)
-        return as_int4(linear_at(image, TSL_KC_IMAGE_RGBA_FLOAT, sampler, s, z, dimensions));
+        return linear_at(image, TSL_KC_IMAGE_RGBA_FLOAT, sampler, s, z, dimensions);
     if (kind == TSL_KC_IMAGE_RGBA_UNORM8)
-        return as_int4(linear_at(image, TSL_KC_IMAGE_RGBA_UNORM8, sampler, s, z, dimensions));
+        return linear_at(image, TSL_KC_IMAGE_RGBA_UNORM8, sampler, s, z, dimensions);
     if (is_plane(kind))
-        return as_int4(linear_at(image, kind, sampler, s, z, dimensions));
-    return as_int4(linear_at(image, TSL_KC_IMAGE_R_FLOAT, sampler, s, z, dimensions));
+        return linear_at(image, kind, sampler, s, z, dimensions);
+    return linear_at(image, TSL_KC_IMAGE_R_FLOAT, sampler, s, z, dimensions);
 }
 
 /* ---- The functions ------------------------------------------------------------------------------------------------ */

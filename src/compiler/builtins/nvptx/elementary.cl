@@ -234,18 +234,15 @@ REMQUO(double, global, "_Z6remquoddPU3AS1i")
 REMQUO(double, local, "_Z6remquoddPU3AS3i")
 
 /* Those of floats are made in corrected.cl. */
+#define REMQUO_AT(I) (remquo(x.s##I, y.s##I, &bits[0x##I]))
 #define REMQUO_VECTOR(N, AS)                                              \
     double##N OVERLOADABLE remquo(double##N x, double##N y, AS int##N *q) \
     {                                                                     \
-        double xs[N], ys[N], rs[N];                                       \
-        int bits[N];                                                      \
+        int bits[16];                                                     \
+        double##N r = (double##N)(COMPONENTS_##N(REMQUO_AT));             \
                                                                           \
-        vstore##N(x, 0, xs);                                              \
-        vstore##N(y, 0, ys);                                              \
-        for (int i = 0; i < N; i++)                                       \
-            rs[i] = remquo(xs[i], ys[i], &bits[i]);                       \
         *q = vload##N(0, bits);                                           \
-        return vload##N(0, rs);                                           \
+        return r;                                                         \
     }
 #define REMQUO_VECTORS(AS) \
     REMQUO_VECTOR(2, AS) REMQUO_VECTOR(3, AS) REMQUO_VECTOR(4, AS) REMQUO_VECTOR(8, AS) REMQUO_VECTOR(16, AS)
