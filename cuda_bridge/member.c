@@ -28,6 +28,7 @@
 
 /* What stays in the pool of memory for the next allocation, at most, as a part of the whole. */
 #define POOL_KEEPS 8
+#define WARM_SIZE  ((size_t)1 << 20)
 
 /* ---- Contexts and errors ----------------------------------------------------------------------------------------- */
 
@@ -444,6 +445,15 @@ static CUresult create_pool(struct tsl_cuda_member *m)
     return result;
 }
 
+/* The first allocation takes 10 ms, which programs would see in their first transfer. A GPU without room is open, too. */
+static void warm_pool(struct tsl_cuda_member *m)
+{
+    CUdeviceptr address;
+
+    if (!tsl_cu.cuMemAllocFromPoolAsync(&address, WARM_SIZE, m->pool, m->memory_stream))
+        tsl_cu.cuMemFreeAsync(address, m->memory_stream);
+}
+
 static void destroy_things(struct tsl_cuda_member *m)
 {
     if (m->memory_stream)
@@ -481,7 +491,9 @@ static cl_int make_things(struct tsl_cuda_member *m, struct why *why)
         error = say_why("cuStreamCreate", tsl_cu.cuStreamCreate(&m->memory_stream, CU_STREAM_NON_BLOCKING), why);
     if (!error)
         error = say_why("cuStreamCreate", tsl_cu.cuStreamCreate(&m->clock_stream, CU_STREAM_NON_BLOCKING), why);
-    if (error)
+    if (!error)
+        warm_pool(m);
+    else
         destroy_things(m);
     tsl_cuda_leave(m);
     return error;
