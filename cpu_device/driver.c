@@ -120,6 +120,17 @@ static void init_lock(pthread_mutex_t *lock)
     pthread_mutexattr_destroy(&adaptive);
 }
 
+/* Members with memory of their own have the host's in truth, so kernels of several can work on one piece of it at the
+ * same time, and change it by the processors' atomic operations. */
+static void join_domain(struct tsl_member_caps *caps)
+{
+    if (caps->zero_copy || cpu_place_count_apart() < 2)
+        return;
+    caps->domain = 1;
+    caps->domain_atomics = true;
+    caps->domain_granule = (size_t)sysconf(_SC_PAGESIZE);
+}
+
 static cl_int open_member(const struct tsl_path *path, struct tsl_member **member)
 {
     struct cpu_member *m = aligned_alloc(_Alignof(struct cpu_member), sizeof(*m));
@@ -142,8 +153,9 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
                                  .svm = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
                                  .svm_anywhere = true,
                                  .speed = rough_speed(m->place.n_threads)};
-    m->base.caps.memory_size = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
+    m->base.caps.memory_size = cpu_place_memory(cpu_place_number(path));
     m->base.caps.max_alloc_size = m->base.caps.memory_size / 2;
+    join_domain(&m->base.caps);
     m->n_threads = m->place.n_threads;
     m->ready_end = &m->ready;
     TAILQ_INIT(&m->gates);
@@ -276,6 +288,7 @@ const struct tsl_driver tsl_cpu_driver = {
     .flush = flush,
     .finish = finish,
     .mem_alloc = cpu_mem_alloc,
+    .spread_alloc = cpu_spread_alloc,
     .mem_sub = cpu_mem_sub,
     .mem_free = cpu_mem_free,
     .image_formats = cpu_image_formats,

@@ -51,11 +51,6 @@ static unsigned native_width(cl_device_info param)
     return 0;
 }
 
-static cl_ulong memory_size(void)
-{
-    return (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
-}
-
 /* Megahertz by a file's first number of that format; 0: none. */
 static double megahertz_in(const char *path, const char *format)
 {
@@ -248,7 +243,7 @@ cl_int cpu_info(const struct tsl_path *path, cl_device_info param, size_t size, 
     static const size_t items[3] = {WORK_GROUP_SIZE, WORK_GROUP_SIZE, WORK_GROUP_SIZE};
     const char *text = text_of(path, param);
     cl_name_version list[32] = {{0}};
-    cl_ulong number = memory_size();
+    cl_ulong number = cpu_place_memory(cpu_place_number(path));
     cl_uint units = n_units(path), width = native_width(param), clock;
     unsigned n;
 

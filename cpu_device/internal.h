@@ -119,10 +119,17 @@ struct cpu_lane {
     cl_int error;          /* the first of work without a fence; finish tells it once */
 };
 
+/* Memory that several members have: each by a struct cpu_mem of its own. It goes with the last of these. */
+struct cpu_spread {
+    atomic_uint n_mems;
+    char *data;
+};
+
 struct cpu_mem {
     struct tsl_mem base;
     char *data;
     bool owned;
+    struct cpu_spread *spread;      /* of spread_alloc; else NULL */
     struct tsl_kc_image image;      /* of an image: what kernels are given; element_size 0: none */
     struct tsl_pixel_layout pixels; /* of an image */
 };

@@ -4,6 +4,7 @@
 #include "cpu_device/work.h"
 #include "driver/box.h"
 #include "driver/bulk.h"
+#include "driver/spread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,12 +58,67 @@ char *cpu_mem_address(const struct tsl_bound_arg *bound)
     return (char *)(bound->part ? address + (uintptr_t)bound->part->shift : address);
 }
 
+/* ---- Memory of several members: the host's, wherever their processors are ----------------------------------------- */
+
+static void put_spread(struct cpu_spread *spread)
+{
+    if (atomic_fetch_sub(&spread->n_mems, 1) > 1)
+        return;
+    free(spread->data);
+    free(spread);
+}
+
+/* NULL: there is no memory. */
+static struct cpu_spread *new_spread(size_t size)
+{
+    struct cpu_spread *spread = calloc(1, sizeof(*spread));
+    void *data;
+
+    if (!spread || posix_memalign(&data, ALIGN, size)) {
+        free(spread);
+        return NULL;
+    }
+    spread->data = data;
+    atomic_init(&spread->n_mems, 1); /* that of who makes it */
+    return spread;
+}
+
+/* Where the parts lie is the system's choice: a page is of the node whose processor writes to it first. */
+cl_int cpu_spread_alloc(const struct tsl_spread_request *request, struct tsl_mem **mems, unsigned *full)
+{
+    size_t size;
+    unsigned n = 0;
+    cl_int error = tsl_spread_check(request, &size);
+    struct cpu_spread *spread = error ? NULL : new_spread(size);
+
+    if (!error && !spread) {
+        *full = 0;
+        error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    }
+    while (!error && n < request->n) {
+        error = make(request->members[n], size, spread->data, false, &mems[n]);
+        if (error)
+            break;
+        ((struct cpu_mem *)mems[n++])->spread = spread;
+        atomic_fetch_add(&spread->n_mems, 1);
+    }
+    while (error && n > 0) {
+        cpu_mem_free(mems[--n]);
+        mems[n] = NULL;
+    }
+    if (spread)
+        put_spread(spread);
+    return error;
+}
+
 void cpu_mem_free(struct tsl_mem *mem)
 {
     struct cpu_mem *m = (struct cpu_mem *)mem;
 
     if (m->owned)
         free(m->data);
+    if (m->spread)
+        put_spread(m->spread);
     free(m);
 }
 

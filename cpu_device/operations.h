@@ -8,6 +8,7 @@ cl_int cpu_info(const struct tsl_path *path, cl_device_info param, size_t size, 
 cl_int cpu_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
 /* What a kernel gets for an argument that is memory. */
 char *cpu_mem_address(const struct tsl_bound_arg *bound);
+cl_int cpu_spread_alloc(const struct tsl_spread_request *request, struct tsl_mem **mems, unsigned *full);
 cl_int cpu_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
 void cpu_mem_free(struct tsl_mem *mem);
 cl_int cpu_image_formats(struct tsl_member *member, const struct tsl_format_query *query, cl_uint *n_formats);

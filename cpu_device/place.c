@@ -7,6 +7,7 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void no_sentence(void *arg, const char *sentence)
 {
@@ -34,6 +35,29 @@ unsigned cpu_place_count(void)
     unsigned n = count_lines();
 
     return n > 1 ? n : 1;
+}
+
+static bool has_own_memory(unsigned number)
+{
+    const struct tsl_config_device *line = config_line(number);
+
+    return (line && line->transfers) || tsl_settings()->zero_copy != TSL_ZERO_COPY_ON;
+}
+
+unsigned cpu_place_count_apart(void)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < cpu_place_count(); i++)
+        n += has_own_memory(i);
+    return n;
+}
+
+cl_ulong cpu_place_memory(unsigned number)
+{
+    cl_ulong size = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
+
+    return has_own_memory(number) ? size / cpu_place_count_apart() : size;
 }
 
 const char *cpu_place_id(unsigned number)

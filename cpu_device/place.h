@@ -22,6 +22,10 @@ struct cpu_place {
 unsigned cpu_place_count(void);
 /* That of member `number`, which is less than the count. */
 void cpu_place_get(unsigned number, struct cpu_place *place);
+/* How many of them have memory of their own. That is the host's all the same: they share it. */
+unsigned cpu_place_count_apart(void);
+/* Bytes of memory that member `number` has: the host's or, with memory of its own, an equal part of it. */
+cl_ulong cpu_place_memory(unsigned number);
 /* The number of the member that a path of ours leads to. */
 static inline unsigned cpu_place_number(const struct tsl_path *path)
 {

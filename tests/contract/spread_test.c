@@ -1,5 +1,7 @@
 /* What drivers with domains promise of memory that is spread over members (driver/driver.h): on the fake driver, on the
- * stand-in for libcuda and on GPUs that reach each other's memory. SPREAD_MEMBERS: so many are in one domain. */
+ * stand-in for libcuda, on the built-in CPU as several members with memory of their own, and on GPUs that reach each
+ * other's memory. SPREAD_MEMBERS: so many are in one domain. CPU_LINE: what a line CPU of TESELA_CONFIG says, of three.
+ */
 /* timeout: 120 */
 /* variant: fake FAKE=yes SPREAD_MEMBERS=3 TESELA_VENDORS={build}/vendors-none */
 /* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_DEVICES=2 SPREAD_MEMBERS=2 */
@@ -7,11 +9,17 @@
 /* variant: islands TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_DEVICES=4 STANDIN_ISLAND=2 SPREAD_MEMBERS=2 */
 /* variant: alone TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_DEVICES=2 STANDIN_ISLAND=1 SPREAD_MEMBERS=0 */
 /* variant: off TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_DEVICES=2 TESELA_PEERS=off SPREAD_MEMBERS=0 */
+/* variant: cpu CPU_LINE="1 0-0 1" TESELA_MEMBERS=cpu TESELA_VENDORS={build}/vendors-none SPREAD_MEMBERS=3 */
+/* variant: host CPU_LINE="1 0-0 0" TESELA_MEMBERS=cpu TESELA_VENDORS={build}/vendors-none SPREAD_MEMBERS=0 */
+/* variant: copies CPU_LINE="1 0-0 0" TESELA_ZERO_COPY=off TESELA_MEMBERS=cpu TESELA_VENDORS={build}/vendors-none SPREAD_MEMBERS=3 */
 /* two: */
 #include "../cuda/cuda_env.h"
+#include "build_folder.h"
+#include "compile_client/client.h"
 #include "driver/fake.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 #define MAX_ON 4
 
@@ -64,15 +72,37 @@ static bool is_fake(void)
     return driver == &tsl_fake_driver;
 }
 
+static bool is_cpu(void)
+{
+    return strcmp(driver->name, "cpu") == 0;
+}
+
+/* Three members, each of a line. */
+static void begin_cpu(const char *line)
+{
+    static char path[] = "/tmp/tesela_spread_XXXXXX", compiler[4096];
+    char host[256] = "";
+    int file = mkstemp(path);
+
+    assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
+    assert_true(dprintf(file, "NODE %s\nCPU %s\nCPU %s\nCPU %s\n", host, line, line, line) > 0);
+    close(file);
+    setenv("TESELA_CONFIG", path, 1);
+    build_compiler(compiler, sizeof(compiler));
+    tsl_client_set_program(compiler, NULL);
+}
+
 static struct tsl_dprogram *build_add(struct tsl_member *m)
 {
-    static const char text[] = "kernel vector_add a,b,out\n";
+    const char *text = is_fake() ? "kernel vector_add a,b,out\n"
+                                 : "kernel void vector_add(global const int *a, global const int *b, global int *out) "
+                                   "{ size_t i = get_global_id(0); out[i] = a[i] + b[i]; }";
     struct tsl_program_input input = {
         .kind = TSL_PROGRAM_SOURCE, .data = text, .size = strlen(text), .text = text, .text_size = strlen(text)};
     struct tsl_dprogram *program;
     char *log;
 
-    if (!is_fake())
+    if (!is_fake() && !is_cpu())
         return build_kernels(m);
     input.options = input.text_options = "";
     assert_int_equal(driver->build(m, &input, &program, &log), CL_SUCCESS);
@@ -101,6 +131,8 @@ static int set_up(void **state)
 
     if (getenv("FAKE"))
         begin_fake();
+    if (getenv("CPU_LINE"))
+        begin_cpu(getenv("CPU_LINE"));
     error = open_members(state);
     find_standin();
     find_domain();
@@ -115,6 +147,8 @@ static int tear_down(void **state)
         driver->lane_free(lanes[i]);
     }
     close_members(state);
+    if (getenv("CPU_LINE"))
+        unlink(getenv("TESELA_CONFIG"));
     if (getenv("FAKE")) {
         assert_int_equal(tsl_fake_live().spreads, 0);
         assert_int_equal(tsl_fake_live().mems, 0);
@@ -219,6 +253,15 @@ static void members_say_their_domain(void **state)
 
 /* ---- One memory -------------------------------------------------------------------------------------------------- */
 
+/* Drivers whose members wait for no others leave that to the core. */
+static struct tsl_waits after(unsigned i, struct tsl_fence **fence)
+{
+    if (driver->can_wait(on[i], *fence))
+        return (struct tsl_waits){1, fence};
+    assert_int_equal(driver->fence_wait(*fence), CL_COMPLETE);
+    return (struct tsl_waits){0};
+}
+
 /* One writes all of it, then each of the others changes its share, then all see all: each after the one before, by its
  * fence alone. */
 static void what_one_writes_another_reads(void **state)
@@ -237,15 +280,20 @@ static void what_one_writes_another_reads(void **state)
     for (unsigned i = 1; i < n_on; i++) {
         struct tsl_fill fill = {{.mem = mems[i], .offset = i * size / n_on - 16}, {32, 1, 1}, &i, sizeof(i)};
 
+        struct tsl_waits waits;
+
         assert_int_equal(driver->flush(lanes[i - 1]), CL_SUCCESS);
-        assert_int_equal(driver->fill(lanes[i], &fill, &(struct tsl_waits){1, &last}, &next), CL_SUCCESS);
+        waits = after(i, &last);
+        assert_int_equal(driver->fill(lanes[i], &fill, &waits, &next), CL_SUCCESS);
         tsl_fence_unref(last);
         last = next;
     }
     assert_int_equal(driver->flush(lanes[n_on - 1]), CL_SUCCESS);
     for (unsigned i = 0; i < n_on; i++) {
+        struct tsl_waits waits = after(i, &last);
+
         found[i] = calloc(1, size);
-        assert_int_equal(get_later(lanes[i], mems[i], found[i], size, &(struct tsl_waits){1, &last}, NULL), CL_SUCCESS);
+        assert_int_equal(get_later(lanes[i], mems[i], found[i], size, &waits, NULL), CL_SUCCESS);
     }
     for (unsigned i = 0; i < n_on; i++)
         finish(lanes[i]);
@@ -541,7 +589,7 @@ static void requests_that_make_no_sense_are_refused(void **state)
     }
 }
 
-/* The first part would be there, the second isn't: neither is left taken. */
+/* The first part would be there, the second isn't: neither is left taken. What the host has isn't counted. */
 static void too_much_is_refused_and_nothing_is_left(void **state)
 {
     struct tsl_mem *mems[MAX_ON] = {NULL};
@@ -549,7 +597,7 @@ static void too_much_is_refused_and_nothing_is_left(void **state)
     unsigned full = 99;
 
     (void)state;
-    if (!n_on)
+    if (!n_on || is_cpu())
         return;
     sizes[0] = on[0]->caps.memory_size / 4 / granule * granule;
     sizes[1] = on[1]->caps.memory_size / granule * granule;
