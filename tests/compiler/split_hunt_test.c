@@ -11,7 +11,9 @@
 /* timeout: 300 */
 /* variant: cpu TESELA_MEMBERS=cpu,opencl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_SPLIT=always TESELA_ZERO_COPY=off TESELA_CACHE=off FOOTPRINT_KERNELS=20 */
 /* variant: merge TESELA_MEMBERS=cpu,opencl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread pthread pthread" TESELA_SPLIT=always:merge TESELA_ZERO_COPY=off TESELA_CACHE=off FOOTPRINT_KERNELS=10 FOOTPRINT_SEED=1000 */
+/* variant: domain CPU_LINE="1 0-0 1" TESELA_MEMBERS=cpu,opencl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=basic TESELA_SPLIT=always:domain TESELA_ZERO_COPY=off TESELA_CACHE=off FOOTPRINT_KERNELS=15 FOOTPRINT_SEED=2000 */
 #include "cpu_bed.h"
+#include "cpu_lines.h"
 #include "dispatch.h"
 #include "footprint/cut.h"
 #include "random_kernel.h"
@@ -505,5 +507,6 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(cut_launches_write_what_whole_ones_do)};
 
+    cpu_lines_use(2);
     return _cmocka_run_group_tests("split_hunt", tests, 1, open_all, close_all);
 }

@@ -16,10 +16,10 @@
 #include "../cuda/cuda_env.h"
 #include "build_folder.h"
 #include "compile_client/client.h"
+#include "cpu_lines.h"
 #include "driver/fake.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 #define MAX_ON 4
 
@@ -77,19 +77,12 @@ static bool is_cpu(void)
     return strcmp(driver->name, "cpu") == 0;
 }
 
-/* Three members, each of a line. */
-static void begin_cpu(const char *line)
+static void set_compiler(void)
 {
-    static char path[] = "/tmp/tesela_spread_XXXXXX", compiler[4096];
-    char host[256] = "";
-    int file = mkstemp(path);
+    static char path[4096];
 
-    assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
-    assert_true(dprintf(file, "NODE %s\nCPU %s\nCPU %s\nCPU %s\n", host, line, line, line) > 0);
-    close(file);
-    setenv("TESELA_CONFIG", path, 1);
-    build_compiler(compiler, sizeof(compiler));
-    tsl_client_set_program(compiler, NULL);
+    build_compiler(path, sizeof(path));
+    tsl_client_set_program(path, NULL);
 }
 
 static struct tsl_dprogram *build_add(struct tsl_member *m)
@@ -131,8 +124,9 @@ static int set_up(void **state)
 
     if (getenv("FAKE"))
         begin_fake();
+    cpu_lines_use(3);
     if (getenv("CPU_LINE"))
-        begin_cpu(getenv("CPU_LINE"));
+        set_compiler();
     error = open_members(state);
     find_standin();
     find_domain();
@@ -147,8 +141,6 @@ static int tear_down(void **state)
         driver->lane_free(lanes[i]);
     }
     close_members(state);
-    if (getenv("CPU_LINE"))
-        unlink(getenv("TESELA_CONFIG"));
     if (getenv("FAKE")) {
         assert_int_equal(tsl_fake_live().spreads, 0);
         assert_int_equal(tsl_fake_live().mems, 0);

@@ -11,6 +11,8 @@
 /* variant: avx2 TESELA_MEMBERS=cpu TESELA_CACHE=off TESELA_PROCESSOR=x86-64-v3 ITEMS_SEED=1000 ITEMS_COUNT=60 */
 /* variant: sse TESELA_MEMBERS=cpu TESELA_CACHE=off TESELA_PROCESSOR=x86-64-v2 ITEMS_SEED=2000 ITEMS_COUNT=75 */
 /* variant: cut TESELA_MEMBERS=cpu,opencl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_ZERO_COPY=off TESELA_SPLIT=always TESELA_CACHE=off ITEMS_SEED=3000 ITEMS_COUNT=15 */
+/* variant: domain CPU_LINE="1 0-0 1" TESELA_MEMBERS=cpu TESELA_SPLIT=always:domain TESELA_CACHE=off ITEMS_SEED=4000 ITEMS_COUNT=30 */
+#include "cpu_lines.h"
 #include "cpu_rig.h"
 #include "item_program.h"
 #include "test.h"
@@ -150,5 +152,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_kernels_do_what_they_say)};
 
+    cpu_lines_use(2);
     return cmocka_run_group_tests(tests, cpu_rig_setup, cpu_rig_teardown);
 }
