@@ -60,6 +60,7 @@ struct tsl_model *tsl_model_create(void)
     pthread_mutex_init(&model->lock, NULL);
     model->refs = 1;
     model->n_changes = 1;
+    model->tick = TSL_MODEL_OWN;
     return model;
 }
 
@@ -124,15 +125,29 @@ static uint64_t class_of(uint64_t size)
     return size ? 63 - (uint64_t)__builtin_clzll(size) : 0;
 }
 
-struct tsl_model_run *tsl_model_find_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
+static struct tsl_model_run *look_up(const struct tsl_model *model, uint64_t kernel, uint64_t class)
 {
     struct tsl_model_key key = {.kernel = kernel, .class = class};
     struct tsl_model_run *run;
 
     HASH_FIND(hh, model->runs, &key, sizeof key, run);
+    return run;
+}
+
+struct tsl_model_run *tsl_model_find_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
+{
+    struct tsl_model_run *run = look_up(model, kernel, class);
+
     if (run)
         run->used = ++model->tick;
     return run;
+}
+
+static void drop_locked(struct tsl_model *model, struct tsl_model_run *run)
+{
+    HASH_DEL(model->runs, run);
+    tsl_model_free_run(run);
+    model->n_changes++;
 }
 
 /* A walk over all, but only where programs make new classes without end. */
@@ -143,30 +158,49 @@ static void drop_oldest_locked(struct tsl_model *model)
     for (struct tsl_model_run *run = oldest; run; run = run->hh.next)
         if (run->used < oldest->used)
             oldest = run;
-    HASH_DEL(model->runs, oldest);
-    tsl_model_free_run(oldest);
-    model->n_changes++;
+    drop_locked(model, oldest);
 }
 
-struct tsl_model_run *tsl_model_make_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
+struct tsl_model_run *tsl_model_add_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
 {
-    struct tsl_model_run *run = tsl_model_find_locked(model, kernel, class), *added;
+    struct tsl_model_run *run = look_up(model, kernel, class), *added;
 
     if (run)
         return run;
-    if (HASH_COUNT(model->runs) >= TSL_MODEL_MAX_RUNS)
-        drop_oldest_locked(model);
     run = calloc(1, sizeof *run);
     if (!run)
         return NULL;
     run->key = (struct tsl_model_key){.kernel = kernel, .class = class};
-    run->used = ++model->tick;
     HASH_ADD(hh, model->runs, key, sizeof run->key, run);
     HASH_FIND(hh, model->runs, &run->key, sizeof run->key, added);
     if (!added) /* uthash had no memory for its table */
         free(run);
     model->n_changes++;
     return added;
+}
+
+struct tsl_model_run *tsl_model_make_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
+{
+    struct tsl_model_run *run = look_up(model, kernel, class);
+
+    if (!run && HASH_COUNT(model->runs) >= TSL_MODEL_MAX_RUNS)
+        drop_oldest_locked(model);
+    run = run ? run : tsl_model_add_locked(model, kernel, class);
+    if (run)
+        run->used = ++model->tick;
+    return run;
+}
+
+static int by_use(const struct tsl_model_run *a, const struct tsl_model_run *b)
+{
+    return a->used < b->used ? -1 : a->used > b->used;
+}
+
+void tsl_model_order_locked(struct tsl_model *model)
+{
+    HASH_SORT(model->runs, by_use);
+    while (HASH_COUNT(model->runs) > TSL_MODEL_MAX_RUNS)
+        drop_locked(model, model->runs);
 }
 
 void tsl_model_lay_locked(struct tsl_model_run *run, unsigned dimension, const struct tsl_density *work)

@@ -147,8 +147,9 @@ static bool get_run(struct tsl_reader *r, struct tsl_model_run *run)
     return !r->failed && (run->n_kinds == 0 || (run->work.n > 0 && run->kinds[0].n > 0));
 }
 
-static void put_model_locked(struct tsl_writer *w, const struct tsl_model *model)
+static void put_model_locked(struct tsl_writer *w, struct tsl_model *model)
 {
+    tsl_model_order_locked(model);
     tsl_write_u32(w, (uint32_t)HASH_COUNT(model->runs));
     for (const struct tsl_model_run *run = model->runs; run; run = run->hh.next)
         put_run(w, run);
@@ -167,20 +168,21 @@ static void put_model_locked(struct tsl_writer *w, const struct tsl_model *model
     }
 }
 
-/* What this process knows itself stays. */
-static void take_run_locked(struct tsl_model *model, const struct tsl_model_run *read)
+/* What this process knows itself stays, and counts as used later than all that is read; `at`: its place in the file,
+ * where the oldest stands first. */
+static void take_run_locked(struct tsl_model *model, const struct tsl_model_run *read, uint32_t at)
 {
-    struct tsl_model_run *run;
+    struct tsl_model_run *run = tsl_model_add_locked(model, read->key.kernel, read->key.class);
 
-    if (tsl_model_find_locked(model, read->key.kernel, read->key.class))
+    if (!run || run->used > TSL_MODEL_OWN)
         return;
-    run = tsl_model_make_locked(model, read->key.kernel, read->key.class);
-    if (!run)
-        return;
+    run->used = at;
     run->past_ns = read->past_ns;
     run->work = read->work;
     run->n_kinds = read->n_kinds;
     memcpy(run->kinds, read->kinds, sizeof run->kinds);
+    free(run->density);
+    run->density = NULL;
     if (read->density)
         tsl_model_lay_locked(run, read->density->dimension, &read->density->work);
 }
@@ -219,7 +221,7 @@ static bool get_model_locked(struct tsl_reader *r, struct tsl_model *model)
         bool good = get_run(r, &run);
 
         if (good)
-            take_run_locked(model, &run);
+            take_run_locked(model, &run, i);
         free(run.density);
         if (!good)
             return false;
@@ -243,6 +245,8 @@ bool tsl_model_decode(struct tsl_model *model, const void *data, size_t size)
     if (good) {
         pthread_mutex_lock(&model->lock);
         good = get_model_locked(&r, model);
+        model->n_changes++;
+        tsl_model_order_locked(model);
         pthread_mutex_unlock(&model->lock);
     }
     return good;

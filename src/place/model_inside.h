@@ -11,8 +11,9 @@
 
 #define TSL_MODEL_CLASSES 48 /* of moves: up to 2^48 bytes */
 #define TSL_MODEL_PAIRS   128
-#define TSL_MODEL_KINDS   8          /* of which a kernel's times are kept */
-#define TSL_MODEL_MOST    (1u << 20) /* counts of samples and tries end here */
+#define TSL_MODEL_KINDS   8                   /* of which a kernel's times are kept */
+#define TSL_MODEL_MOST    (1u << 20)          /* counts of samples and tries end here */
+#define TSL_MODEL_OWN     (UINT64_C(1) << 32) /* ticks of this process begin behind it */
 #define TSL_MODEL_FIRST   3 /* samples of a slowness whose median counts; then each further one counts a little */
 
 /* A kernel at a size class; class TSL_MODEL_ANY: seen at all. */
@@ -45,7 +46,7 @@ struct tsl_model_run {
     unsigned n_kinds;
     struct tsl_slowness kinds[TSL_MODEL_KINDS];
     struct tsl_model_density *density; /* where the work lies, owned; NULL: evenly, as far as is known */
-    uint64_t used;                     /* tick of the last use */
+    uint64_t used; /* tick of the last use; below TSL_MODEL_OWN: as it was read, its place in the file */
     /* What all launches of the kernel took together, of size class TSL_MODEL_ANY alone. */
     uint64_t past_ns;  /* in processes before this one */
     uint64_t spent_ns; /* in this one */
@@ -91,6 +92,10 @@ struct tsl_model {
 /* Without making: NULL. */
 struct tsl_model_run *tsl_model_find_locked(struct tsl_model *model, uint64_t kernel, uint64_t class);
 struct tsl_model_run *tsl_model_make_locked(struct tsl_model *model, uint64_t kernel, uint64_t class);
+/* Neither counts as a use. The first finds or adds, however many there are; the second puts all in the order of their
+ * use, the oldest first, and drops the oldest of more than TSL_MODEL_MAX_RUNS. */
+struct tsl_model_run *tsl_model_add_locked(struct tsl_model *model, uint64_t kernel, uint64_t class);
+void tsl_model_order_locked(struct tsl_model *model);
 /* What isn't needed any more; NULL allowed. */
 void tsl_model_free_run(struct tsl_model_run *run);
 /* Copies it. Without memory it isn't kept. */

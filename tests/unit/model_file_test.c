@@ -216,6 +216,49 @@ static void assert_comes_back(struct tsl_model *model)
     tsl_model_unref(next);
 }
 
+static void run_each(struct tsl_model *model, uint64_t first, uint64_t n)
+{
+    for (uint64_t kernel = first; kernel < first + n; kernel++)
+        tsl_model_ran(model, 5, kernel, 1024, 1e6);
+}
+
+static bool knows(struct tsl_model *model, uint64_t kernel)
+{
+    return tsl_model_run(model, 5, kernel, 1024).n_samples > 0;
+}
+
+/* A file that is full: what a process learns goes into it all the same, however often the two come together, and what
+ * was used longest ago goes. */
+static void test_full_files_learn(void **state)
+{
+    const uint64_t full = 1, own = 100000, others = 200000;
+    struct tsl_model *model = tsl_model_create(), *mine = tsl_model_create(), *next = tsl_model_create();
+
+    (void)state;
+    run_each(model, full, 2 * TSL_MODEL_MAX_RUNS);
+    assert_true(tsl_model_write(model, folder));
+    assert_true(tsl_model_read(mine, folder));
+    run_each(mine, own, 50);
+    for (int i = 0; i < 3; i++) {
+        assert_true(tsl_model_read(mine, folder));
+        assert_true(tsl_model_write(mine, folder));
+        assert_int_equal(tsl_model_n_runs(mine), TSL_MODEL_MAX_RUNS);
+    }
+    run_each(model, others, 50);
+    assert_true(tsl_model_read(model, folder));
+    assert_true(tsl_model_write(model, folder));
+    assert_true(tsl_model_read(next, folder));
+    assert_int_equal(tsl_model_n_runs(next), TSL_MODEL_MAX_RUNS);
+    for (uint64_t k = 0; k < 50; k++) {
+        assert_true(knows(mine, own + k));
+        assert_true(knows(next, others + k));
+    }
+    assert_false(knows(next, full));
+    tsl_model_unref(model);
+    tsl_model_unref(mine);
+    tsl_model_unref(next);
+}
+
 static void make_file(const char *name, unsigned days)
 {
     char path[320];
@@ -322,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_comes_back, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_processes_share, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_full_files_learn, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_what_is_ahead, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_kept_at_exit, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_older_files_go, make_folder, remove_folder),
