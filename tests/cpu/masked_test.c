@@ -9,6 +9,7 @@
 #include "cpu_rig.h"
 #include "test.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,30 @@ static const char source[] =
     "    if (x > 2 && x != 21 && y > 0 && y < h - 1) s = 3 * a[I(x - 1, y)] + 7 * a[I(x + 1, y)] + a[I(x, y - 1)];\n"
     "    else s += 11 * a[I(x, y)];\n"
     "    o[I(x, y)] = s; }\n"
+    /* Conditions that lanes' ends tell: of numbers without sign, of 64 bits, that are no equality, counted the other
+     * way, and one of which is enough. */
+    "#define FIVE(p) (3 * (p)[0] + 5 * (p)[1] + 7 * (p)[2] + 11 * (p)[3] - (p)[4])\n"
+    "kernel void unsign(global const int *a, global int *o, int w, int h) {\n"
+    "    int x = get_global_id(0), y = get_global_id(1), s = 9; if ((uint)(x - 3) < (uint)(w - 9) && x + 4 < w)"
+    "        s = FIVE(a + I(x, y));"
+    "    o[I(x, y)] = s; }\n"
+    "kernel void far(global const int *a, global int *o, int w, int h) {\n"
+    "    size_t x = get_global_id(0), y = get_global_id(1); if (x - 3 < (size_t)(w - 9) && x + 4 < w)"
+    "        o[I(x, y)] = FIVE(a + I(x, y)); }\n"
+    "kernel void other(global const int *a, global int *o, int w, int h) {\n"
+    "    int x = get_global_id(0), y = get_global_id(1), s = 9; if (x != 20 && x + 7 < w) s = FIVE(a + I(x, y));"
+    "    o[I(x, y)] = s; }\n"
+    "kernel void turned(global const int *a, global int *o, int w, int h) {\n"
+    "    int x = get_global_id(0), y = get_global_id(1), s = 9; if (!(w - 8 <= x) && !(2 > x || y == 4))"
+    "        s = FIVE(a + I(x, y)); o[I(x, y)] = s; }\n"
+    "kernel void enough(global const int *a, global int *o, int w, int h) {\n"
+    "    int x = get_global_id(0), y = get_global_id(1), s = 9; if ((x < 9 || x > 24) && x < w - 5) s = FIVE(a + I(x, "
+    "y));"
+    "    o[I(x, y)] = s; }\n"
+    /* Numbers that wrap in the midst of a strip: x + m for large m. */
+    "kernel void wraps(global const int *a, global int *o, int m, int n) {\n"
+    "    uint i = get_global_id(0); int s = 9; if (i + (uint)m > 5 && i + (uint)m < (uint)n * 1000) s = FIVE(a + i);\n"
+    "    o[i] = s; if ((int)(i + (uint)m) < 100) o[i + n] = FIVE(a + i); }\n"
     /* Who takes part: a[i] % m != 1, for m of 1 to 70: all, nearly all, half of them. */
     "kernel void some(global const int *a, global int *o, int m, int n) {\n"
     "    int i = get_global_id(0), v = a[i], s = 0; if (v % m != 1) { int r = a[i + n]; s = 2 * r + a[i + 2 * n]; o[i] "
@@ -129,6 +154,36 @@ static int within_another(const int *a, int x, int y, int w)
     if (x >= w - 1)
         return LEFT;
     return x > 2 && x != 21 && y > 0 && y < HEIGHT - 1 ? 3 * p[-1] + 7 * p[1] + p[-w] : 5 + 11 * *p;
+}
+
+static int five(const int *p)
+{
+    return 3 * p[0] + 5 * p[1] + 7 * p[2] + 11 * p[3] - p[4];
+}
+
+static int without_sign(const int *a, int x, int y, int w)
+{
+    return (unsigned)(x - 3) < (unsigned)(w - 9) && x + 4 < w ? five(a + y * w + x) : 9;
+}
+
+static int of_64_bits(const int *a, int x, int y, int w)
+{
+    return (uint64_t)(int64_t)(x - 3) < (uint64_t)(int64_t)(w - 9) && x + 4 < w ? five(a + y * w + x) : LEFT;
+}
+
+static int another_one(const int *a, int x, int y, int w)
+{
+    return x != 20 && x + 7 < w ? five(a + y * w + x) : 9;
+}
+
+static int the_other_way(const int *a, int x, int y, int w)
+{
+    return x < w - 8 && x >= 2 && y != 4 ? five(a + y * w + x) : 9;
+}
+
+static int one_is_enough(const int *a, int x, int y, int w)
+{
+    return (x < 9 || x > 24) && x < w - 5 ? five(a + y * w + x) : 9;
 }
 
 static int from_behind(const int *a, int x, int y, int w)
@@ -213,9 +268,19 @@ static void find_again(const int *a, int i, int m, int n, int o[4])
     o[3] = (int)t;
 }
 
+/* The same for wraps. */
+static void find_wraps(const int *a, int i, int m, int n, int o[4])
+{
+    unsigned k = (unsigned)i + (unsigned)m;
+
+    o[0] = k > 5 && k < (unsigned)n * 1000 ? five(a + i) : 9;
+    o[1] = (int)k < 100 ? five(a + i) : LEFT;
+    o[2] = o[3] = LEFT;
+}
+
 static void check_data(void **state, const char *name, void (*find)(const int *, int, int, int, int[4]))
 {
-    static const int ms[] = {1, 2, 3, 17, 70, 1000};
+    static const int ms[] = {1, 2, 3, 17, 70, 1000, -503, INT_MAX - 301};
     static const size_t locals[] = {0, 1, 8, 32, 96};
     const int n = 96 * 11;
 
@@ -240,6 +305,20 @@ static void check_data(void **state, const char *name, void (*find)(const int *,
 static void conditions_of_the_data(void **state)
 {
     check_data(state, "some", find_some);
+}
+
+static void numbers_that_wrap(void **state)
+{
+    check_data(state, "wraps", find_wraps);
+}
+
+static void conditions_of_the_ends(void **state)
+{
+    check_image(*state, "unsign", without_sign);
+    check_image(*state, "far", of_64_bits);
+    check_image(*state, "other", another_one);
+    check_image(*state, "turned", the_other_way);
+    check_image(*state, "enough", one_is_enough);
 }
 
 static void a_condition_twice(void **state)
@@ -371,7 +450,8 @@ int main(void)
         cmocka_unit_test(a_condition_within_another), cmocka_unit_test(counted_from_behind),
         cmocka_unit_test(conditions_of_the_data),     cmocka_unit_test(a_condition_twice),
         cmocka_unit_test(conditions_in_local_memory), cmocka_unit_test(rows_beyond_the_end),
-        cmocka_unit_test(edges_beyond_the_end),
+        cmocka_unit_test(edges_beyond_the_end),       cmocka_unit_test(conditions_of_the_ends),
+        cmocka_unit_test(numbers_that_wrap),
     };
 
     return cmocka_run_group_tests_name("masked", tests, cpu_rig_setup, cpu_rig_teardown);

@@ -1,5 +1,6 @@
 #include "compiler/support/llvm.h"
 #include "compiler/workgroup/analysis/implied.h"
+#include "compiler/workgroup/cleanup/end_lanes.h"
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/transform/clone.h"
 
@@ -230,17 +231,24 @@ static void choose_way(struct kc_wg *wg, const struct run *run, LLVMBasicBlockRe
                        LLVMBasicBlockRef blocks[N_WAYS])
 {
     LLVMBuilderRef b = wg->builder;
-    LLVMValueRef asked = mask_of(run->first), bits, all, none;
+    LLVMValueRef asked = mask_of(run->first), bits, all, none, by_ends;
     LLVMBasicBlockRef not_all = LLVMInsertBasicBlockInContext(wg->context, blocks[SOME], "");
     bool inverted = asked != run->mask;
 
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
     LLVMPositionBuilderAtEnd(b, before);
+    by_ends = kc_all_by_ends(wg, asked, !inverted);
+    if (by_ends) {
+        say_mostly_true(wg, LLVMBuildCondBr(b, by_ends, blocks[ALL], not_all));
+        LLVMPositionBuilderAtEnd(b, not_all);
+    }
     bits = kc_mask_bits(wg, asked);
     all = LLVMBuildICmp(b, LLVMIntEQ, bits, LLVMConstAllOnes(LLVMTypeOf(bits)), "");
     none = LLVMBuildIsNull(b, bits, "");
-    say_mostly_true(wg, LLVMBuildCondBr(b, inverted ? none : all, blocks[ALL], not_all));
-    LLVMPositionBuilderAtEnd(b, not_all);
+    if (!by_ends) {
+        say_mostly_true(wg, LLVMBuildCondBr(b, inverted ? none : all, blocks[ALL], not_all));
+        LLVMPositionBuilderAtEnd(b, not_all);
+    }
     LLVMBuildCondBr(b, inverted ? all : none, blocks[NONE], blocks[SOME]);
 }
 
