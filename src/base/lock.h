@@ -27,9 +27,16 @@ struct TSL_CAPABILITY tsl_lock {
     pthread_mutex_t mutex;
 };
 
+/* Locks are held for less than a sleep takes: a thread that finds one taken looks again for a while first. */
 static inline void tsl_lock_init(struct tsl_lock *lock)
 {
-    pthread_mutex_init(&lock->mutex, NULL);
+    pthread_mutexattr_t adaptive;
+    pthread_mutexattr_init(&adaptive);
+#ifdef __GLIBC__
+    pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
+    pthread_mutex_init(&lock->mutex, &adaptive);
+    pthread_mutexattr_destroy(&adaptive);
 }
 
 static inline void tsl_lock_finish(struct tsl_lock *lock)

@@ -237,14 +237,15 @@ void tsl_worker_wait(struct tsl_worker *worker)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* One wake for one sleep, however many posts come meanwhile. */
-static void wake_locked(struct tsl_worker *worker)
+/* One wake for one sleep, however many posts come meanwhile. True: the caller signals when it has given the lock, which
+ * the thread takes first when it wakes. */
+static bool wake_locked(struct tsl_worker *worker)
 {
     if (!worker->asleep)
-        return;
+        return false;
     worker->asleep = false;
     atomic_fetch_add_explicit(&tsl_worker_wakes, 1, memory_order_relaxed);
-    pthread_cond_signal(&worker->wake);
+    return true;
 }
 
 void tsl_worker_wake(struct tsl_worker *worker)
@@ -252,9 +253,10 @@ void tsl_worker_wake(struct tsl_worker *worker)
     if (tsl_forked() || tsl_simulation)
         return;
     pthread_mutex_lock(&worker->lock);
-    if (worker->started || start_locked(worker))
-        wake_locked(worker);
+    bool wakes = (worker->started || start_locked(worker)) && wake_locked(worker);
     pthread_mutex_unlock(&worker->lock);
+    if (wakes)
+        pthread_cond_signal(&worker->wake);
 }
 
 bool tsl_worker_is_awake(struct tsl_worker *worker)
@@ -285,8 +287,10 @@ bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job)
         *worker->last = job;
         worker->last = &job->next;
     }
-    wake_locked(worker);
+    bool wakes = wake_locked(worker);
     pthread_mutex_unlock(&worker->lock);
+    if (wakes)
+        pthread_cond_signal(&worker->wake);
     if (new &&tsl_simulation)
         tsl_simulation->posted(worker);
     return true;
