@@ -14,6 +14,7 @@
 #include "graph/move_failed.h"
 #include "graph/op.h"
 #include "graph/progress.h"
+#include "graph/queue.h"
 #include "graph/record.h"
 #include "graph/redo.h"
 #include "graph/space.h"
@@ -310,18 +311,63 @@ bool tsl_op_retire_before(struct tsl_op *op)
     return status <= CL_COMPLETE;
 }
 
+/* So many notes are looked through for each that comes. */
+#define MOST_NOTES 8
+
+/* Edges from the operation that lead where `edge` leads and aren't met. */
+static unsigned unmet_like(const struct tsl_op *op, const struct tsl_edge *edge)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < op->out.n; i++) {
+        const struct tsl_edge *e = TSL_SMALL_AT(&op->out, i);
+        n += e->unmet && e->to == edge->to && e->to_command == edge->to_command;
+    }
+    return n;
+}
+
+/* Does what the edge leads to come after something else, too, whose end nobody has told yet? Whoever notices that end
+ * handles all notes. */
+static bool waits_for_others(const struct tsl_op *op, const struct tsl_edge *edge)
+{
+    unsigned n = edge->to ? edge->to->n_unmet : edge->to_command->n_undone, n_told = unmet_like(op, edge);
+    const struct tsl_op *told;
+    STAILQ_FOREACH(told, &op->port->graph->signalled, ready)
+    n_told += unmet_like(told, edge);
+    return n > n_told;
+}
+
+static bool has_room_for_notes(const struct tsl_graph *graph)
+{
+    const struct tsl_op *told;
+    unsigned n = 0;
+    STAILQ_FOREACH(told, &graph->signalled, ready)
+    n++;
+    return n < MOST_NOTES;
+}
+
+/* Will its command be seen to be complete only behind another one, and is nothing of a launch's end waited for but what
+ * its edges lead to? */
+static bool is_seen_later(const struct tsl_op *op)
+{
+    const struct tsl_command *c = op->command;
+    return c->in_order && TAILQ_FIRST(&c->queue->commands) != c && c->n_more == 0 && !c->joints && !c->is_lead &&
+           !c->lead && !c->barrier && !c->chain_watch && !c->may_redo && !op->joining &&
+           !tsl_op_share(op)->placement.watch && STAILQ_EMPTY(&op->port->graph->later);
+}
+
 /* Can the note wait for the next thread that comes along? One will, to notice another end, and handles all notes. The
- * operation's end was noticed already, or it is a move for which nothing waits alone: what comes after it comes after
- * something else, too, that isn't done. Mostly that is a host task, which waits for the task before it. */
+ * operation's end was noticed already, or it is a move, or a launch in the midst of its queue, for which nothing waits
+ * alone: what comes after it comes after something else, too, that isn't done. Mostly that is a host task, which waits
+ * for the task before it. */
 static bool opens_nothing(const struct tsl_op *op)
 {
     if (op->state == TSL_OP_DONE)
         return op->port->graph->n_under_way > 0;
-    if (!op->move || op->command->n_undone <= 1 || op->port->graph->memory_order)
+    if (op->port->graph->memory_order || !(op->move ? op->command->n_undone > 1 : is_seen_later(op)))
         return false;
     for (unsigned i = 0; i < op->out.n; i++) {
         const struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
-        if (edge->unmet && (edge->to ? edge->to->n_unmet : edge->to_command->n_undone) <= 1)
+        if (edge->unmet && !waits_for_others(op, edge))
             return false;
     }
     return op->out.n > 0;
@@ -336,11 +382,12 @@ static void on_fence(void *arg, cl_int status)
     struct tsl_graph *graph = op->port->graph;
     tsl_lock_take(&graph->lock);
     op->signal_status = status;
-    bool can_wait = STAILQ_EMPTY(&graph->signalled) && status == CL_COMPLETE && opens_nothing(op);
+    bool can_wait = status == CL_COMPLETE && has_room_for_notes(graph) && opens_nothing(op);
     STAILQ_INSERT_TAIL(&graph->signalled, op, ready);
-    if (!can_wait && !op->n_awaiting)
-        tsl_graph_post(graph);
+    bool posts = !can_wait && !op->n_awaiting && tsl_graph_will_post(graph);
     tsl_lock_give(&graph->lock);
+    if (posts)
+        tsl_graph_post_now(graph);
 }
 
 void tsl_complete_signalled(struct tsl_graph *graph)

@@ -35,9 +35,10 @@ struct tsl_graph {
     pthread_cond_t changed;      /* something became reported or submitted; signalled only when n_waiting */
     unsigned n_waiting;          /* threads in tsl_graph_wait */
     unsigned n_awaiting;         /* ... that wait for commands, which no memory that is dropped brings nearer */
-    uint64_t n_commands;         /* ever */
-    uint64_t n_ops;              /* ever */
-    unsigned n_queues;           /* ever */
+    const struct tsl_command *asleep_for; /* ... for which the last of these does; NULL: that one is awake */
+    uint64_t n_commands;                  /* ever */
+    uint64_t n_ops;                       /* ever */
+    unsigned n_queues;                    /* ever */
     unsigned n_ports;
     struct tsl_port *ports; /* by member */
     struct tsl_port host;   /* the host's own copies */
@@ -138,9 +139,13 @@ void tsl_graph_dropped(struct tsl_graph *graph);
 /* Waits for that; the lock is given meanwhile. */
 void tsl_graph_wait(struct tsl_graph *graph);
 /* The same, for a command's sake. */
-void tsl_graph_wait_awaiting(struct tsl_graph *graph);
+void tsl_graph_wait_awaiting(struct tsl_command *command);
 /* Lets the bridge thread do the work that was left. */
 void tsl_graph_post(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
+/* The same in two steps, the second without the lock, which the bridge thread takes first. True: the caller takes the
+ * second, and the job has a reference to the context from now on. */
+bool tsl_graph_will_post(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
+void tsl_graph_post_now(struct tsl_graph *graph) TSL_EXCLUDES(graph->lock);
 /* The same if there is some that others may wait for: for a thread that will be long at something else. */
 void tsl_graph_leave_to_others(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 

@@ -20,17 +20,24 @@
 #include "graph/work.h"
 #include "object/buffer.h"
 
-/* An operation that the driver has, and that the command, with its in-order queue, waits for; NULL: none. */
-static struct tsl_op *pullable(struct tsl_command *c)
+static struct tsl_op *pullable_of(const tsl_dependences *list)
 {
-    if (c->state == TSL_HELD)
-        return NULL;
-    for (unsigned i = c->frontier.n; i-- > 0;) {
-        struct tsl_op *op = TSL_SMALL_AT(&c->frontier, i)->op;
+    for (unsigned i = list->n; i-- > 0;) {
+        struct tsl_op *op = TSL_SMALL_AT(list, i)->op;
         if (op->state == TSL_OP_SUBMITTED && !op->port->sync)
             return op;
     }
     return NULL;
+}
+
+/* An operation that the driver has, and that the command, with its in-order queue, waits for; NULL: none. Where a join
+ * stands for what is before the command, its own operations are all that is seen. */
+static struct tsl_op *pullable(struct tsl_command *c)
+{
+    if (c->state == TSL_HELD)
+        return NULL;
+    struct tsl_op *op = pullable_of(&c->frontier);
+    return op ? op : pullable_of(&c->own);
 }
 
 /* Of a window by which the held command, or one that it waits for, has begun (lead.h). */
@@ -80,7 +87,7 @@ static void step(struct tsl_command *c)
     else if ((op = next_to_pull(c)))
         pull(op);
     else
-        tsl_graph_wait_awaiting(c->graph);
+        tsl_graph_wait_awaiting(c);
 }
 
 cl_int tsl_command_wait(struct tsl_command *c)

@@ -76,13 +76,24 @@ static bool keeps(const struct worker *w, const struct tsl_op *op)
     return w->awaited ? tsl_task_is_before(op, w->awaited) : w->who == TSL_WHO_TASK;
 }
 
+/* Is it left to a thread of the application's that sleeps until it is done? That thread is woken instead of one of
+ * ours, and then runs what follows, too. */
+static bool leaves(const struct worker *w, const struct tsl_op *op)
+{
+    const struct tsl_command *asleep_for = op->port->graph->asleep_for;
+    if (w->who == TSL_WHO_APPLICATION || !asleep_for || !tsl_task_is_before(op, asleep_for))
+        return false;
+    tsl_graph_changed(op->port->graph);
+    return true;
+}
+
 /* A task that the thread keeps stays ready: whoever serves the port before the thread is that far has it run. */
 static void serve_tasks(struct tsl_port *port, const struct worker *w)
 {
     struct tsl_op *op, *kept = NULL;
     while ((op = STAILQ_FIRST(&port->ready))) {
         STAILQ_REMOVE_HEAD(&port->ready, ready);
-        if (!kept && keeps(w, op))
+        if (!kept && (keeps(w, op) || leaves(w, op)))
             kept = op;
         else if (!tsl_port_post_task(op)) /* No thread could be had: this one runs the task. */
             tsl_submit_task(op);
