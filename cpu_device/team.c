@@ -1,5 +1,6 @@
 /* The threads: one master, which runs one parallel region for as long as the member is open. */
 #include "cpu_device/team/team.h"
+#include "base/busy.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -206,13 +207,15 @@ static struct cpu_thread *spare_locked(struct cpu_member *member)
     return found;
 }
 
-/* Threads that should be awake. */
+/* Threads that should be awake: one for each processor on which no waiting thread helps, and no host task runs. */
 static unsigned most_awake(const struct cpu_member *member)
 {
     unsigned n_begun = atomic_load_explicit(&member->n_begun, memory_order_relaxed);
-    unsigned n_helping = atomic_load_explicit(&member->n_helping, memory_order_relaxed);
+    unsigned n_others = atomic_load_explicit(&member->n_helping, memory_order_relaxed);
 
-    return n_begun > n_helping + 1 ? n_begun - n_helping : 1;
+    if (member->place.apart)
+        n_others += tsl_busy_threads();
+    return n_begun > n_others + 1 ? n_begun - n_others : 1;
 }
 
 /* Two threads act in one order: one that counts itself in as working and then finds nothing ready, and one that makes

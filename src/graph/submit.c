@@ -3,6 +3,7 @@
  * each driver call. */
 #include "graph/submit.h"
 
+#include "base/busy.h"
 #include "base/clock.h"
 #include "base/small_vector.h"
 #include "driver/driver.h"
@@ -240,10 +241,12 @@ void tsl_submit_task(struct tsl_op *op)
     op->user.refs++;
     op->submit_ns = tsl_command_stamp(op->command);
     tsl_graph_open(graph);
+    tsl_busy_begin();
     s.start_ns = tsl_clock_ns();
     if (!s.poison)
         s.poison = tsl_driver_call(op, NULL, NULL, NULL);
     s.end_ns = tsl_clock_ns();
+    tsl_busy_end();
     tsl_graph_close(graph);
     note(op, &s, CL_COMPLETE);
     tsl_op_unref(op);
