@@ -345,25 +345,36 @@ static bool has_room_for_notes(const struct tsl_graph *graph)
     return n < MOST_NOTES;
 }
 
-/* Will its command be seen to be complete only behind another one, and is nothing of a launch's end waited for but what
- * its edges lead to? */
-static bool is_seen_later(const struct tsl_op *op)
+/* Is the command's end seen by nothing but what its operations' edges lead to? It is behind another command of its
+ * queue, or nothing has an interest in it, and the command behind it isn't complete. */
+static bool is_unseen(const struct tsl_command *c)
+{
+    const struct tsl_command *next = TAILQ_NEXT(c, link);
+    if (!c->in_order)
+        return false;
+    return TAILQ_FIRST(&c->queue->commands) != c ||
+           (!c->has_event && !c->awaited && !c->callbacks && next && next->state != TSL_COMPLETE);
+}
+
+/* Is it a launch as a whole, for whose end nothing else looks? */
+static bool is_plain_launch(const struct tsl_op *op)
 {
     const struct tsl_command *c = op->command;
-    return c->in_order && TAILQ_FIRST(&c->queue->commands) != c && c->n_more == 0 && !c->joints && !c->is_lead &&
-           !c->lead && !c->barrier && !c->chain_watch && !c->may_redo && !op->joining &&
-           !tsl_op_share(op)->placement.watch && STAILQ_EMPTY(&op->port->graph->later);
+    return op->kind == TSL_OP_LAUNCH && c->n_more == 0 && !c->joints && !c->is_lead && !c->lead && !c->barrier &&
+           !c->chain_watch && !c->may_redo && !tsl_op_share(op)->placement.watch &&
+           STAILQ_EMPTY(&op->port->graph->later);
 }
 
 /* Can the note wait for the next thread that comes along? One will, to notice another end, and handles all notes. The
- * operation's end was noticed already, or it is a move, or a launch in the midst of its queue, for which nothing waits
- * alone: what comes after it comes after something else, too, that isn't done. Mostly that is a host task, which waits
- * for the task before it. */
+ * operation's end was noticed already, or it is a move, or a launch whose end is seen by nothing else, for which
+ * nothing waits alone: what comes after it comes after something else, too, that isn't done. Mostly that is a host
+ * task, which waits for the task before it. */
 static bool opens_nothing(const struct tsl_op *op)
 {
     if (op->state == TSL_OP_DONE)
         return op->port->graph->n_under_way > 0;
-    if (op->port->graph->memory_order || !(op->move ? op->command->n_undone > 1 : is_seen_later(op)))
+    if (op->port->graph->memory_order ||
+        !(op->move ? op->command->n_undone > 1 : is_plain_launch(op) && is_unseen(op->command)))
         return false;
     for (unsigned i = 0; i < op->out.n; i++) {
         const struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
