@@ -70,6 +70,10 @@ fault(late_failure graph/complete.c
     [[status = op->unfenced && !lost ?]]
     [[status = (op->unfenced || BROKEN) && !lost ?]]
     "an earlier operation that isn't told to have ended is taken for complete, and may have failed")
+fault(lost_note graph/complete.c
+    [[return n > n_told;]]
+    [[return n > n_told || BROKEN;]]
+    "an end that opens something is told to nobody")
 fault(early_gate graph/submit_waits.c
     [[        else
             wait_for_other(op, before, waits);]]
