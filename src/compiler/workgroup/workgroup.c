@@ -454,6 +454,7 @@ static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FIL
     kc_wg_relax_local_atomics(module);
     kc_wg_halve_loads(module);
     kc_wg_guard_splats(module);
+    kc_wg_narrow_sums(module);
     kc_wg_part_full_masks(module);
     if (!is_sound(module, why) || !run_last_passes(module, machine, why))
         return false;

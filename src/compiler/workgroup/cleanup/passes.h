@@ -60,6 +60,10 @@ void kc_wg_halve_loads(LLVMModuleRef module);
  * makes gathers and scatters, which take as long for no lane as for all. They become one access, behind a branch. */
 void kc_wg_guard_splats(LLVMModuleRef module);
 
+/* Sums and differences of bytes, which C makes 32 bits of, are computed in 16 where these hold them: half the steps,
+ * and half the registers. */
+void kc_wg_narrow_sums(LLVMModuleRef module);
+
 /* Lanes that load and store consecutive elements under a mask ("if (x > 0 && x < w - 1) …"), which mostly has all
  * lanes: the code is duplicated for that case, without the accesses of masked-out lanes. A stencil takes an eighth
  * less, with AVX-512 a third. Once more for no lane: a masked load where no memory is costs hundreds of cycles, and
