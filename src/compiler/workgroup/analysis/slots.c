@@ -199,7 +199,8 @@ static void store_incoming(struct demotion *d, LLVMValueRef phi, unsigned slot)
 
 static void demote_phi(struct demotion *d, LLVMValueRef phi, int block)
 {
-    bool varies = kc_varies(d->strip, phi), counter = !varies && d->strip->divergent_block[block];
+    bool varies = kc_varies(d->strip, phi), lanes = varies || kc_map_get(&d->strip->uncounted, phi);
+    bool counter = !lanes && d->strip->divergent_block[block];
     unsigned slot = d->slots->n;
     LLVMValueRef value, first;
 
@@ -212,7 +213,7 @@ static void demote_phi(struct demotion *d, LLVMValueRef phi, int block)
         kc_map_set(&d->strip->varying, value, 1);
     if (kc_varies(d->group, phi))
         kc_map_set(&d->group->varying, value, 1);
-    kc_map_set(&d->places, value, varies ? PLACE_LANES : PLACE_UNIFORM);
+    kc_map_set(&d->places, value, lanes ? PLACE_LANES : PLACE_UNIFORM);
     kc_map_set(&d->costs, value, 1);
     if (counter)
         kc_map_set(&d->counters, value, 1);

@@ -48,7 +48,7 @@ static bool known_by_arithmetic(const struct kc_uniform *uniform, const struct k
     if (LLVMIsAPHINode(value)) {
         int b = kc_flow_number(&wg->flow, LLVMGetInstructionParent(value)), loop = wg->flow.blocks[b].loop;
 
-        return loop != KC_NONE && wg->flow.loops[loop].header == b;
+        return loop != KC_NONE && wg->flow.loops[loop].header == b && !kc_map_get(&uniform->uncounted, value);
     }
     if (!kc_is_arithmetic(value))
         return false;
@@ -58,8 +58,7 @@ static bool known_by_arithmetic(const struct kc_uniform *uniform, const struct k
     return true;
 }
 
-/* A phi in a block that perhaps not all work-items reach: it stays uniform if it is a loop counter in the wide
- * sense. */
+/* A phi in a block that perhaps not all work-items reach: is it a loop counter in the wide sense? */
 static bool is_counter(const struct kc_uniform *uniform, const struct kc_wg *wg, LLVMValueRef phi, int block)
 {
     int loop = wg->flow.blocks[block].loop;
@@ -77,14 +76,14 @@ static bool is_counter(const struct kc_uniform *uniform, const struct kc_wg *wg,
     return true;
 }
 
-static bool phi_varies(const struct kc_uniform *uniform, const struct kc_wg *wg, LLVMValueRef phi, int block)
+static bool phi_varies(const struct kc_uniform *uniform, LLVMValueRef phi, int block)
 {
     if (uniform->joined[block])
         return true;
     for (unsigned k = 0; k < LLVMCountIncoming(phi); k++)
         if (kc_varies(uniform, LLVMGetIncomingValue(phi, k)))
             return true;
-    return uniform->level != KC_LOOKS && uniform->divergent_block[block] && !is_counter(uniform, wg, phi, block);
+    return false;
 }
 
 static bool id_varies(const struct kc_uniform *uniform, LLVMValueRef dimension)
@@ -106,7 +105,7 @@ static bool operands_vary(const struct kc_uniform *uniform, LLVMValueRef instruc
 static bool follows_look(const struct kc_uniform *uniform, const struct kc_wg *wg, LLVMValueRef i, int block)
 {
     if (LLVMIsAPHINode(i))
-        return phi_varies(uniform, wg, i, block);
+        return phi_varies(uniform, i, block);
     if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) || LLVMIsALoadInst(i))
         return kc_is_look(wg, i);
     return operands_vary(uniform, i);
@@ -136,7 +135,7 @@ static bool instruction_varies(const struct kc_uniform *uniform, const struct kc
         return follows_look(uniform, wg, i, block);
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMPHI:
-        return phi_varies(uniform, wg, i, block);
+        return phi_varies(uniform, i, block);
     case LLVMAlloca:
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
@@ -194,6 +193,33 @@ static bool visit_block(struct kc_uniform *uniform, const struct kc_wg *wg, int 
     return changed;
 }
 
+/* A counter that depends on a phi that is none is none either. */
+static bool uncount_block(struct kc_uniform *uniform, const struct kc_wg *wg, int number)
+{
+    bool changed = false;
+
+    for (LLVMValueRef i = LLVMGetFirstInstruction(wg->flow.blocks[number].block); LLVMIsAPHINode(i);
+         i = LLVMGetNextInstruction(i)) {
+        if (kc_varies(uniform, i) || kc_map_get(&uniform->uncounted, i) || is_counter(uniform, wg, i, number))
+            continue;
+        kc_map_set(&uniform->uncounted, i, 1);
+        changed = true;
+    }
+    return changed;
+}
+
+static void find_uncounted(struct kc_uniform *uniform, const struct kc_wg *wg)
+{
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+            if (uniform->divergent_block[b])
+                changed |= uncount_block(uniform, wg, (int)b);
+    }
+}
+
 void kc_uniform_create(struct kc_uniform *uniform, const struct kc_wg *wg, enum kc_level level)
 {
     const struct kc_flow *flow = &wg->flow;
@@ -208,11 +234,14 @@ void kc_uniform_create(struct kc_uniform *uniform, const struct kc_wg *wg, enum 
         for (unsigned i = 0; i < flow->n_order; i++)
             changed |= visit_block(uniform, wg, flow->order[i]);
     }
+    if (level != KC_LOOKS)
+        find_uncounted(uniform, wg);
 }
 
 void kc_uniform_finish(struct kc_uniform *uniform)
 {
     kc_map_clear(&uniform->varying);
+    kc_map_clear(&uniform->uncounted);
     free(uniform->divergent_block);
     free(uniform->divergent_branch);
     free(uniform->joined);

@@ -5,6 +5,8 @@
  * comes last, so that all work-items of a strip that are still in a loop are in the same iteration. So a loop counter
  * stays uniform, for the work-items that are in the loop, although others have left it.
  *
+ * So does a value whose ways parted at uniform branches, as the bounds of a loop behind an early return.
+ *
  * A load from a uniform address is uniform: work-items that read different values there race with a writer, which is
  * undefined (OpenCL C 3.0, 6.15.12). Volatile and atomic loads are varying.
  */
@@ -21,7 +23,10 @@ enum kc_level {
 
 struct kc_uniform {
     enum kc_level level;
-    struct kc_map varying;  /* instructions that may differ */
+    struct kc_map varying; /* instructions that may differ */
+    /* Phis in divergent blocks that are the same for the work-items that come there, but that the strip can't compute
+     * by itself: no loop counters. */
+    struct kc_map uncounted;
     bool *divergent_block;  /* by block: perhaps not all work-items reach it */
     bool *divergent_branch; /* by block: its terminator may send work-items different ways */
     bool *joined;           /* by block: work-items may arrive from different ways */
