@@ -1,14 +1,19 @@
 /*
- * Machine code for one local size. A kernel is compiled for any local size first. Where it asks for more than global
- * ids, the general code of small groups, or of phases between barriers, may take much longer than code that knows the
- * size (docs/lab/experiments.md). So once such a kernel has run for a while at some size, a thread of ours has it
- * compiled for that one; the cache knows it from then on. No launch waits for that. When the code is there, pieces of
- * launches run by chance the one or the other for a while, and what takes less time stays.
+ * Machine code for one local size, and for images of certain formats. A kernel is compiled for any local size first.
+ * Where it asks for more than global ids, the general code of small groups, or of phases between barriers, may take
+ * much longer than code that knows the size (docs/lab/experiments.md). So once such a kernel has run for a while at
+ * some size, a thread of ours has it compiled for that one; the cache knows it from then on. No launch waits for that.
+ * When the code is there, pieces of launches run by chance the one or the other for a while, and what takes less time
+ * stays.
+ *
+ * A kernel with images is compiled for the formats and samplers that it is given, too, and sooner: code for any format
+ * takes several times as long.
  */
 #include "cpu_device/special.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "base/worker.h"
+#include "compile_client/kernel_image.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -18,6 +23,9 @@
 #define MAX_WATCHED  16u
 #define MAX_COMPILED 4u
 
+/* Images and samplers of a kernel; with more it is compiled for no formats. */
+#define MAX_KNOWN 16u
+
 /* Some code takes another time because other work comes between: it must be better by so much, in percent. */
 #define GAIN       3u
 #define MIN_PIECES 24u
@@ -26,13 +34,20 @@ struct side {
     atomic_uint_least64_t ns, groups, pieces;
 };
 
+/* What code is made for. */
+struct key {
+    uint64_t size[3]; /* 0 0 0: any local size that the general code takes */
+    uint32_t n_known; /* images and samplers */
+    struct tsl_wire_known known[MAX_KNOWN];
+};
+
 struct cpu_special {
     struct cpu_specials *all;
     struct cpu_special *next;
     struct tsl_job job;
     const struct tsl_wg_kernel *general; /* the program's; for launches, which it outlives */
     struct tsl_wg_kernel like;           /* a copy, and of the name: for the thread that compiles */
-    uint64_t size[3];
+    struct key key;
     atomic_int state;
     atomic_uint turn;
     struct side sides[2]; /* general, special */
@@ -49,12 +64,16 @@ struct cpu_specials {
     struct watched {
         _Atomic(struct cpu_special *) list; /* entries are put in front, and stay */
         atomic_uint n_watched, n_compiled;
+        bool images; /* the kernel has some, and is compiled for their formats */
     } watched[];
 };
 
 /* Nanoseconds of threads' time: before compiling for a size is worth it; and of each side, before the two are compared.
  */
 static uint64_t ask_ns = 200000000, trial_ns = 10000000;
+
+/* With images by so much sooner. */
+#define SOONER 8u
 
 void cpu_special_set_times(uint64_t ask, uint64_t trial)
 {
@@ -121,6 +140,28 @@ static void unref(struct cpu_specials *all)
     free(all);
 }
 
+static bool takes_image(const struct tsl_wg_arg *arg)
+{
+    return arg->kind == TSL_WG_IMAGE;
+}
+
+static bool is_known(const struct tsl_wg_arg *arg)
+{
+    return arg->kind == TSL_WG_IMAGE || arg->kind == TSL_WG_SAMPLER;
+}
+
+static bool has_images(const struct tsl_wg_kernel *kernel)
+{
+    bool any = false;
+    unsigned n = 0;
+
+    for (uint32_t i = 0; i < kernel->n_args; i++) {
+        any |= takes_image(&kernel->args[i]);
+        n += is_known(&kernel->args[i]);
+    }
+    return any && n <= MAX_KNOWN;
+}
+
 struct cpu_specials *cpu_specials_create(const struct tsl_wire_build *request, const struct tsl_wire_built *built,
                                          const struct tsl_wg_module *module)
 {
@@ -135,6 +176,8 @@ struct cpu_specials *cpu_specials_create(const struct tsl_wire_build *request, c
     atomic_init(&all->refs, 1);
     all->n_kernels = module->n_kernels;
     all->kernels = module->kernels;
+    for (uint32_t i = 0; i < module->n_kernels; i++)
+        all->watched[i].images = has_images(&module->kernels[i]);
     if (copy_request(request, &all->request))
         return all;
     unref(all);
@@ -152,7 +195,10 @@ void cpu_specials_free(struct cpu_specials *all)
 /* Made for the size, and otherwise the same? */
 static bool fits(const struct cpu_special *s, const struct tsl_wg_kernel *code)
 {
-    return memcmp(code->only_local, s->size, sizeof(s->size)) == 0 && code->n_args == s->like.n_args &&
+    const uint64_t *size = s->key.size[0] ? s->key.size : s->like.only_local;
+    bool whole = s->key.size[0] || code->flags & TSL_WG_REMAINDERS || !(s->like.flags & TSL_WG_REMAINDERS);
+
+    return whole && memcmp(code->only_local, size, sizeof(s->key.size)) == 0 && code->n_args == s->like.n_args &&
            code->args_size == s->like.args_size && code->local_size == s->like.local_size;
 }
 
@@ -163,7 +209,9 @@ static bool compile(struct cpu_special *s)
     bool done;
 
     request.kernel = (char *)(uintptr_t)s->like.name;
-    memcpy(request.local_size, s->size, sizeof(s->size));
+    memcpy(request.local_size, s->key.size, sizeof(s->key.size));
+    request.n_known = s->key.n_known;
+    request.known = s->key.known;
     done = tsl_compile(&request, &compiled) == CL_SUCCESS &&
            cpu_code_load(&s->loaded, compiled.built.artefact, compiled.built.artefact_size) &&
            s->loaded.module->n_kernels == 1 && fits(s, &s->loaded.module->kernels[0]);
@@ -199,18 +247,24 @@ static void ask(struct cpu_special *s)
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-static struct cpu_special *find(struct watched *watched, const uint64_t size[3])
+static bool is_same(const struct key *a, const struct key *b)
+{
+    return memcmp(a->size, b->size, sizeof(a->size)) == 0 && a->n_known == b->n_known &&
+           memcmp(a->known, b->known, a->n_known * sizeof(a->known[0])) == 0;
+}
+
+static struct cpu_special *find(struct watched *watched, const struct key *key)
 {
     struct cpu_special *s = atomic_load_explicit(&watched->list, memory_order_acquire);
 
-    while (s && memcmp(s->size, size, sizeof(s->size)) != 0)
+    while (s && !is_same(&s->key, key))
         s = s->next;
     return s;
 }
 
-/* Two threads may add the same size: the one behind is of no use then. */
+/* Two threads may add the same key: the one behind is of no use then. */
 static struct cpu_special *add(struct cpu_specials *all, struct watched *watched, const struct tsl_wg_kernel *general,
-                               const uint64_t size[3])
+                               const struct key *key)
 {
     struct cpu_special *s = NULL;
 
@@ -226,7 +280,9 @@ static struct cpu_special *add(struct cpu_specials *all, struct watched *watched
         free(s);
         return NULL;
     }
-    memcpy(s->size, size, sizeof(s->size));
+    s->key.n_known = key->n_known;
+    memcpy(s->key.size, key->size, sizeof(key->size));
+    memcpy(s->key.known, key->known, key->n_known * sizeof(key->known[0]));
     s->next = atomic_load_explicit(&watched->list, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&watched->list, &s->next, s, memory_order_release,
                                                   memory_order_relaxed)) {
@@ -234,22 +290,62 @@ static struct cpu_special *add(struct cpu_specials *all, struct watched *watched
     return s;
 }
 
+/* What the argument block says of an argument. */
+static struct tsl_wire_known known_of(const struct tsl_wg_arg *arg, uint32_t number, const char *args)
+{
+    const struct tsl_kc_image *image;
+    uint64_t sampler;
+
+    if (!takes_image(arg)) {
+        memcpy(&sampler, args + arg->offset, sizeof(sampler));
+        return (struct tsl_wire_known){.arg = number, .sampler = (uint32_t)sampler};
+    }
+    memcpy(&image, args + arg->offset, sizeof(image));
+    return (struct tsl_wire_known){.arg = number,
+                                   .channel_order = image->channel_order,
+                                   .channel_type = image->channel_type,
+                                   .element_size = image->element_size,
+                                   .n_channels = image->n_channels,
+                                   .kind = image->kind,
+                                   .alpha = image->alpha};
+}
+
+/* Is the launch one of whole groups, of a kernel that is compiled for any size but knows more with one? */
+static bool gains_by_size(const struct tsl_wg_kernel *general, const struct tsl_wg_launch *launch)
+{
+    if (general->flags & TSL_WG_FLAT || (general->only_local[0] && !(general->flags & TSL_WG_REMAINDERS)))
+        return false;
+    for (unsigned d = 0; d < 3; d++)
+        if (launch->global_size[d] % launch->local_size[d])
+            return false;
+    return true;
+}
+
+static void make_key(const struct watched *watched, const struct tsl_wg_kernel *general,
+                     const struct tsl_wg_launch *launch, bool sized, struct key *key)
+{
+    key->n_known = 0;
+    for (unsigned d = 0; d < 3; d++)
+        key->size[d] = sized ? launch->local_size[d] : 0;
+    for (uint32_t i = 0; i < general->n_args && watched->images; i++)
+        if (is_known(&general->args[i]))
+            key->known[key->n_known++] = known_of(&general->args[i], i, launch->args);
+}
+
 struct cpu_special *cpu_special_of(struct cpu_specials *all, const struct tsl_wg_kernel *general,
                                    const struct tsl_wg_launch *launch)
 {
-    struct watched *watched;
+    struct watched *watched = all ? &all->watched[general - all->kernels] : NULL;
+    bool sized = gains_by_size(general, launch);
     struct cpu_special *s;
-    bool single = general->only_local[0] && !(general->flags & TSL_WG_REMAINDERS);
+    struct key key;
 
-    if (!all || general->flags & TSL_WG_FLAT || single)
+    if (!all || !(sized || watched->images))
         return NULL;
-    for (unsigned d = 0; d < 3; d++)
-        if (launch->global_size[d] % launch->local_size[d])
-            return NULL;
-    watched = &all->watched[general - all->kernels];
-    s = find(watched, launch->local_size);
+    make_key(watched, general, launch, sized, &key);
+    s = find(watched, &key);
     if (!s && atomic_load_explicit(&watched->n_watched, memory_order_relaxed) < MAX_WATCHED)
-        s = add(all, watched, general, launch->local_size);
+        s = add(all, watched, general, &key);
     return s;
 }
 
@@ -284,16 +380,18 @@ static void decide(struct cpu_special *s)
     }
     if (atomic_compare_exchange_strong(&s->state, &trial, ps[1] * 100 <= ps[0] * (100 - GAIN) ? CPU_USED : CPU_LEFT))
         tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO,
-                "kernel %s for local size %u x %u x %u takes %u %% of the general one's time", s->general->name,
-                (unsigned)s->size[0], (unsigned)s->size[1], (unsigned)s->size[2], (unsigned)(ps[1] * 100 / ps[0]));
+                "kernel %s for local size %u x %u x %u, %u images and samplers, takes %u %% of the general one's time",
+                s->general->name, (unsigned)s->key.size[0], (unsigned)s->key.size[1], (unsigned)s->key.size[2],
+                (unsigned)s->key.n_known, (unsigned)(ps[1] * 100 / ps[0]));
 }
 
 static void count(struct cpu_special *s, uint64_t ns)
 {
     struct watched *watched = &s->all->watched[s->general - s->all->kernels];
+    uint64_t enough = watched->images ? ask_ns / SOONER : ask_ns;
     int counting = CPU_COUNTING;
 
-    if (atomic_fetch_add_explicit(&s->sides[0].ns, ns, memory_order_relaxed) + ns < ask_ns ||
+    if (atomic_fetch_add_explicit(&s->sides[0].ns, ns, memory_order_relaxed) + ns < enough ||
         !atomic_compare_exchange_strong(&s->state, &counting, CPU_ASKED))
         return;
     /* Nothing is added to these between CPU_ASKED and CPU_TRIAL. */

@@ -1,4 +1,4 @@
-/* special.c: code for single sizes of work-groups and launches. */
+/* special.c: code for single sizes of work-groups, and for formats of images. */
 #ifndef TSL_CPU_DEVICE_SPECIAL_H
 #define TSL_CPU_DEVICE_SPECIAL_H
 
@@ -17,7 +17,7 @@ enum cpu_special_state {
 struct cpu_specials *cpu_specials_create(const struct tsl_wire_build *request, const struct tsl_wire_built *built,
                                          const struct tsl_wg_module *module);
 void cpu_specials_free(struct cpu_specials *specials); /* NULL is fine; no launches are left */
-/* For launches of these sizes; NULL: only the general code runs them. */
+/* For launches of these sizes and arguments; NULL: only the general code runs them. */
 struct cpu_special *cpu_special_of(struct cpu_specials *specials, const struct tsl_wg_kernel *general,
                                    const struct tsl_wg_launch *launch);
 /* Before and after each piece: what it runs, and how long that took. special: NULL is fine. */

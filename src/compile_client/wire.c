@@ -13,6 +13,7 @@
 #define MIN_INPUT_SIZE  4
 #define MIN_KERNEL_SIZE 80
 #define MIN_FILE_SIZE   20
+#define KNOWN_SIZE      32
 
 /* ---- Framing ----------------------------------------------------------------------------------------------------- */
 
@@ -116,6 +117,18 @@ void tsl_wire_hello_finish(struct tsl_wire_hello *hello)
 
 /* ---- BUILD ------------------------------------------------------------------------------------------------------- */
 
+static void put_known(struct tsl_writer *writer, const struct tsl_wire_known *known)
+{
+    tsl_write_u32(writer, known->arg);
+    tsl_write_u32(writer, known->sampler);
+    tsl_write_u32(writer, known->channel_order);
+    tsl_write_u32(writer, known->channel_type);
+    tsl_write_u32(writer, known->element_size);
+    tsl_write_u32(writer, known->n_channels);
+    tsl_write_u32(writer, known->kind);
+    tsl_write_u32(writer, known->alpha);
+}
+
 void tsl_wire_encode_build(struct tsl_writer *writer, uint64_t request, const struct tsl_wire_build *build)
 {
     tsl_wire_begin(writer, TSL_WIRE_BUILD, request);
@@ -130,6 +143,9 @@ void tsl_wire_encode_build(struct tsl_writer *writer, uint64_t request, const st
     tsl_write_text(writer, build->kernel);
     for (unsigned d = 0; d < 3; d++)
         tsl_write_u64(writer, build->local_size[d]);
+    tsl_write_u32(writer, build->n_known);
+    for (uint32_t i = 0; i < build->n_known; i++)
+        put_known(writer, &build->known[i]);
     tsl_write_u32(writer, build->n_headers);
     for (uint32_t i = 0; i < build->n_headers; i++) {
         tsl_write_text(writer, build->headers[i].name);
@@ -139,6 +155,24 @@ void tsl_wire_encode_build(struct tsl_writer *writer, uint64_t request, const st
     for (uint32_t i = 0; i < build->n_inputs; i++)
         tsl_write_blob(writer, build->inputs[i].data, build->inputs[i].size);
     tsl_wire_end(writer);
+}
+
+static void get_known(struct tsl_reader *reader, struct tsl_wire_build *build)
+{
+    uint32_t n = tsl_read_count(reader, KNOWN_SIZE);
+
+    build->known = n && n <= TSL_WIRE_MAX_KNOWN ? calloc(n, sizeof(build->known[0])) : NULL;
+    if (n && !build->known)
+        reader->failed = true;
+    for (; build->n_known < n && !reader->failed; build->n_known++)
+        build->known[build->n_known] = (struct tsl_wire_known){.arg = tsl_read_u32(reader),
+                                                               .sampler = tsl_read_u32(reader),
+                                                               .channel_order = tsl_read_u32(reader),
+                                                               .channel_type = tsl_read_u32(reader),
+                                                               .element_size = tsl_read_u32(reader),
+                                                               .n_channels = tsl_read_u32(reader),
+                                                               .kind = tsl_read_u32(reader),
+                                                               .alpha = tsl_read_u32(reader)};
 }
 
 static void get_headers(struct tsl_reader *reader, struct tsl_wire_build *build)
@@ -184,6 +218,7 @@ bool tsl_wire_decode_build(const void *body, size_t size, struct tsl_wire_build 
     build->kernel = tsl_read_text(&reader);
     for (unsigned d = 0; d < 3; d++)
         build->local_size[d] = tsl_read_u64(&reader);
+    get_known(&reader, build);
     get_headers(&reader, build);
     get_inputs(&reader, build);
     if (tsl_read_end(&reader) && build->options && build->source)
@@ -200,6 +235,7 @@ void tsl_wire_build_finish(struct tsl_wire_build *build)
     }
     free(build->headers);
     free(build->inputs);
+    free(build->known);
     free(build->processor);
     free(build->options);
     free(build->folder);

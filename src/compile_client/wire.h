@@ -34,6 +34,7 @@
 #define TSL_WIRE_MAX_FILES   65536u
 #define TSL_WIRE_MAX_KERNELS 65536u
 #define TSL_WIRE_MAX_ARGS    4096u
+#define TSL_WIRE_MAX_KNOWN   4096u
 
 enum tsl_wire_type {
     TSL_WIRE_HELLO = 1, /* both: struct tsl_wire_hello; first message of each side, request 0 */
@@ -104,6 +105,13 @@ struct tsl_wire_input {
     size_t size;
 };
 
+/* An argument of the kernel that is known: a sampler, or what an image's format says of its struct tsl_kc_image. */
+struct tsl_wire_known {
+    uint32_t arg;     /* its number */
+    uint32_t sampler; /* TSL_KC_SAMPLER_ bits; of an image 0 */
+    uint32_t channel_order, channel_type, element_size, n_channels, kind, alpha; /* of a sampler 0 */
+};
+
 struct tsl_wire_build {
     enum tsl_wire_action action;
     enum tsl_wire_target target;
@@ -118,6 +126,8 @@ struct tsl_wire_build {
     size_t il_size;
     char *kernel;           /* only this one; NULL: all */
     uint64_t local_size[3]; /* specialised on; 0 0 0: for any */
+    uint32_t n_known;       /* specialised on; only with a kernel */
+    struct tsl_wire_known *known;
     uint32_t n_headers;
     struct tsl_wire_text *headers;
     uint32_t n_inputs;

@@ -277,7 +277,7 @@ static bool prepare(const struct kc_cpu_request *request, LLVMModuleRef module, 
 {
     kc_widen_conversions(module);
     return !request->optimise || request->check_accesses ||
-           kc_inline_images(module, request->target->machine, UINT_MAX, log);
+           kc_inline_images(module, request->target->machine, UINT_MAX, request->build, log);
 }
 
 /* ---- Kernels with calls ------------------------------------------------------------------------------------------ */

@@ -21,7 +21,7 @@ struct kc_cpu_request {
     LLVMModuleRef module; /* as kc_link_finish left it; consumed, but not disposed */
     LLVMModuleRef calls;  /* of kc_calls_copy; may be NULL; consumed */
     const struct kc_target *target;
-    const struct tsl_wire_build *build; /* local_size */
+    const struct tsl_wire_build *build; /* local_size, known */
     struct kc_share share;
     bool optimise;
     bool flushes;        /* subnormal floats are zero, where the hardware has it so */

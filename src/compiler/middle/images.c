@@ -1,6 +1,7 @@
 #include "compiler/middle/images.h"
 
 #include "compile_client/kernel_image.h"
+#include "compiler/middle/known_images.h"
 #include "compiler/middle/texels.h"
 
 #include <stdlib.h>
@@ -22,14 +23,6 @@ static const char passes[] = "always-inline,globaldce,function(sroa,early-cse<me
 
 /* A read by a texture unit is that much shorter. */
 #define TEXEL_WORTH 8
-
-static void inline_call(LLVMValueRef call)
-{
-    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(call));
-
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
-                             LLVMCreateEnumAttribute(context, kc_attribute_kind("alwaysinline"), 0));
-}
 
 static void set_attribute(LLVMValueRef function, unsigned param, const char *name, uint64_t value)
 {
@@ -78,7 +71,7 @@ static void inline_some(LLVMValueRef function, unsigned most, bool samples)
             continue;
         note_description(LLVMGetOperand(call, 0));
         if (is_short(call, samples) && n++ < most)
-            inline_call(call);
+            kc_inline_call(call);
     }
 }
 
@@ -95,18 +88,47 @@ static bool inline_called(LLVMModuleRef module, const struct called *called, uns
     return true;
 }
 
-bool kc_inline_images(LLVMModuleRef module, LLVMTargetMachineRef machine, unsigned most, FILE *log)
+static bool run(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
 {
-    bool any = false, done;
     char *why = NULL;
+    bool done = kc_run_passes(module, machine, passes, &why);
 
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        any |= inline_called(module, &all[i], most);
-    if (!any)
-        return true;
-    done = kc_run_passes(module, machine, passes, &why);
     if (!done)
         fprintf(log, "error: %s\n", why);
     free(why);
     return done;
+}
+
+/* A function for any format calls others at most three deep. */
+#define MOST_ROUNDS 4
+
+/* Each round inlines what the last one left for the formats that are known. */
+static bool inline_known(LLVMModuleRef module, LLVMTargetMachineRef machine, const struct tsl_wire_build *build,
+                         FILE *log)
+{
+    bool done = true;
+
+    for (unsigned round = 0; round < MOST_ROUNDS && done; round++) {
+        kc_know_images(module, build);
+        done = run(module, machine, log);
+        if (!done || !kc_inline_known(module, build))
+            return done;
+        done = run(module, machine, log);
+    }
+    return done;
+}
+
+bool kc_inline_images(LLVMModuleRef module, LLVMTargetMachineRef machine, unsigned most,
+                      const struct tsl_wire_build *build, FILE *log)
+{
+    bool any = false, known = build && build->n_known;
+
+    if (known) {
+        kc_know_samplers(module, build);
+        if (!run(module, machine, log))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        any |= inline_called(module, &all[i], most);
+    return !any || (run(module, machine, log) && (!known || inline_known(module, machine, build, log)));
 }

@@ -36,6 +36,9 @@ static const char usage[] =
     "  --processor NAME    sm_75 and later; for the CPU any that LLVM knows, this machine's without the option\n"
     "  --kernel NAME       this kernel alone\n"
     "  --local X,Y,Z       work-group functions for this local size alone\n"
+    "  --known NUMBERS     for an argument that is known: its number, a sampler's bits, and of an image "
+    "channel_order,\n"
+    "                      channel_type, element_size, n_channels, kind and alpha (struct tsl_kc_image)\n"
     "  --jobs N            compile kernels in up to N processes\n"
     "  --translator FILE   the program is SPIR-V, which this program reads (llvm-spirv)\n"
     "  -o FILE             write there instead of standard output\n"
@@ -240,6 +243,7 @@ enum {
     PROCESSOR,
     KERNEL,
     LOCAL,
+    KNOWN,
     TRANSLATOR,
     SERVE,
     TIME,
@@ -252,27 +256,22 @@ enum {
     HELP
 };
 
-static const struct option options[] = {{"emit", 1, NULL, EMIT},
-                                        {"footprint", 0, NULL, FOOTPRINT},
-                                        {"options", 1, NULL, OPTIONS},
-                                        {"processor", 1, NULL, PROCESSOR},
-                                        {"kernel", 1, NULL, KERNEL},
-                                        {"local", 1, NULL, LOCAL},
-                                        {"translator", 1, NULL, TRANSLATOR},
-                                        {"serve", 1, NULL, SERVE},
-                                        {"time-limit", 1, NULL, TIME},
-                                        {"memory-limit", 1, NULL, MEMORY},
-                                        {"idle-limit", 1, NULL, IDLE},
-                                        {"jobs", 1, NULL, JOBS},
-                                        {"make-builtins", 0, NULL, MAKE},
-                                        {"list-builtins", 0, NULL, LIST},
-                                        {"version", 0, NULL, VERSION},
-                                        {"help", 0, NULL, HELP},
-                                        {NULL, 0, NULL, 0}};
+static const struct option options[] = {{"emit", 1, NULL, EMIT},           {"footprint", 0, NULL, FOOTPRINT},
+                                        {"options", 1, NULL, OPTIONS},     {"processor", 1, NULL, PROCESSOR},
+                                        {"kernel", 1, NULL, KERNEL},       {"local", 1, NULL, LOCAL},
+                                        {"known", 1, NULL, KNOWN},         {"translator", 1, NULL, TRANSLATOR},
+                                        {"serve", 1, NULL, SERVE},         {"time-limit", 1, NULL, TIME},
+                                        {"memory-limit", 1, NULL, MEMORY}, {"idle-limit", 1, NULL, IDLE},
+                                        {"jobs", 1, NULL, JOBS},           {"make-builtins", 0, NULL, MAKE},
+                                        {"list-builtins", 0, NULL, LIST},  {"version", 0, NULL, VERSION},
+                                        {"help", 0, NULL, HELP},           {NULL, 0, NULL, 0}};
+
+#define MOST_KNOWN 16
 
 struct line {
     struct command command;
     struct kc_limits limits;
+    struct tsl_wire_known known[MOST_KNOWN];
     int socket; /* -1: not a server */
     bool make;
 };
@@ -311,6 +310,21 @@ static bool take_local(struct line *line)
     return true;
 }
 
+static bool take_known(struct line *line)
+{
+    struct tsl_wire_build *request = &line->command.request;
+    struct tsl_wire_known *known = &line->known[request->n_known];
+
+    if (request->n_known == MOST_KNOWN ||
+        sscanf(optarg, "%i,%i,%i,%i,%i,%i,%i,%i", (int *)&known->arg, (int *)&known->sampler,
+               (int *)&known->channel_order, (int *)&known->channel_type, (int *)&known->element_size,
+               (int *)&known->n_channels, (int *)&known->kind, (int *)&known->alpha) < 2)
+        return false;
+    request->known = line->known;
+    request->n_known++;
+    return true;
+}
+
 /* False: an unknown option, or an invalid value. */
 static bool read_option(struct line *line, int option)
 {
@@ -332,6 +346,8 @@ static bool read_option(struct line *line, int option)
         return true;
     case LOCAL:
         return take_local(line);
+    case KNOWN:
+        return take_known(line);
     case TRANSLATOR:
         line->command.request.translator = optarg;
         return true;

@@ -542,7 +542,7 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
             struct kc_bytes *text, FILE *log)
 {
     kc_add_texel_twins(request->module, request->optimise);
-    if (request->optimise && !kc_inline_images(request->module, request->target->machine, MOST_IMAGE_CALLS, log))
+    if (request->optimise && !kc_inline_images(request->module, request->target->machine, MOST_IMAGE_CALLS, NULL, log))
         return false;
     make_kernels(request->module, n_kernels, kernels);
     if (!add_work_items(request, log))

@@ -74,6 +74,14 @@ bool kc_is_called(LLVMValueRef function)
     return strncmp(kc_name(function), prefix, sizeof(prefix) - 1) == 0;
 }
 
+void kc_inline_call(LLVMValueRef call)
+{
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(call));
+
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(context, kc_attribute_kind("alwaysinline"), 0));
+}
+
 static const char uniform[] = "uniform-work-group-size";
 
 void kc_set_uniform(LLVMValueRef kernel)

@@ -38,6 +38,9 @@ bool kc_is_marked(LLVMValueRef function);
 /* A built-in function that is called instead of inlined: it is large, without barriers and id queries. */
 bool kc_is_called(LLVMValueRef function);
 
+/* Has the passes' inliner take the call, whatever its function says. */
+void kc_inline_call(LLVMValueRef call);
+
 /* Clang's attribute for kernels whose launches have no smaller last groups. */
 bool kc_is_uniform(LLVMValueRef kernel);
 void kc_set_uniform(LLVMValueRef kernel);
