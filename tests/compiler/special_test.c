@@ -1,6 +1,6 @@
 /*
- * Code for one local size (cpu_device/special.c): it is made while launches go on, gives what the general code gives,
- * and nobody waits for it.
+ * Code for one local size, or for images' formats (cpu_device/special.c): it is made while launches go on, gives what
+ * the general code gives, and nobody waits for it.
  */
 /* timeout: 200 */
 /* variant: cpu TESELA_MEMBERS=cpu TESELA_VENDORS={build}/vendors-none TESELA_CACHE=off */
@@ -201,6 +201,91 @@ static void linked_programs_have_it_too(void **state)
     close_rig(&rig);
 }
 
+/* ---- Images ------------------------------------------------------------------------------------------------------ */
+
+#define WIDTH 64u
+
+static const char shades[] =
+    "kernel void shade(read_only image1d_t image, global uint *x) {\n"
+    "    uint i = get_global_id(0); x[i] += read_imageui(image, (int)(i % 65)).x; }\n"; /* one is outside */
+
+/* Of one channel; pixel i holds i. */
+static struct tsl_mem *image_of(cl_channel_type type, unsigned size)
+{
+    struct tsl_image_desc desc = {.format = {CL_R, type}, .type = CL_MEM_OBJECT_IMAGE1D};
+    struct tsl_mem *image;
+
+    desc.width = WIDTH;
+    desc.height = desc.depth = desc.array_size = 1;
+    desc.element_size = size;
+    desc.row_pitch = desc.slice_pitch = (size_t)WIDTH * size;
+    assert_int_equal(driver->image_alloc(member, &desc, CL_MEM_READ_ONLY, NULL, &image), CL_SUCCESS);
+    for (unsigned i = 0; i < WIDTH; i++)
+        memcpy(((struct cpu_mem *)image)->data + (size_t)i * size, &i, size);
+    return image;
+}
+
+static struct cpu_special *special_with(const struct rig *rig, struct tsl_mem *image)
+{
+    const struct tsl_kc_image *desc = &((struct cpu_mem *)image)->image;
+    uint64_t block[2] = {(uintptr_t)desc, 0};
+    struct tsl_wg_launch launch = {.args = block, .global_size = {N, 1, 1}, .local_size = {LOCAL, 1, 1}};
+
+    return cpu_special_of(((struct cpu_program *)rig->program)->specials, ((struct cpu_kernel *)rig->kernel)->code,
+                          &launch);
+}
+
+static void shade_and_check(struct rig *rig, struct tsl_mem *image)
+{
+    struct tsl_bound_arg args[2] = {{.kind = TSL_ARG_MEM, .mem = image}, {.kind = TSL_ARG_MEM, .mem = rig->mem}};
+    static atomic_uint serials = 1u << 20;
+    struct tsl_bound_args bound = {.serial = atomic_fetch_add(&serials, 1), .n = 2, .args = args};
+    struct tsl_window window = {.work_dim = 1, .global_size = {N, 1, 1}, .local_size = {LOCAL, 1, 1}, .whole = true};
+
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){rig->kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
+    finish(lane);
+    for (unsigned i = 0; i < N; i++)
+        rig->right[i] += i % 65 < WIDTH ? (int)(i % 65) : 0;
+    assert_memory_equal(bed_ints(rig->mem), rig->right, sizeof(rig->right));
+}
+
+static void shade_until_compiled(struct rig *rig, struct tsl_mem *image)
+{
+    uint64_t end = tsl_clock_ns() + UINT64_C(60000000000);
+
+    while (cpu_special_state(special_with(rig, image)) < CPU_USED) {
+        assert_true(tsl_clock_ns() < end);
+        shade_and_check(rig, image);
+    }
+    assert_int_not_equal(cpu_special_state(special_with(rig, image)), CPU_NONE);
+    for (int i = 0; i < 20; i++)
+        shade_and_check(rig, image);
+}
+
+static void formats_have_code_of_their_own(void **state)
+{
+    struct tsl_mem *bytes = image_of(CL_UNSIGNED_INT8, 1), *again = image_of(CL_UNSIGNED_INT8, 1);
+    struct tsl_mem *words = image_of(CL_UNSIGNED_INT32, 4);
+    struct rig rig;
+
+    (void)state;
+    cpu_special_set_times(1000000, 2000000);
+    open_rig(&rig, shades, "shade");
+    assert_non_null(special_with(&rig, bytes));
+    assert_ptr_equal(special_with(&rig, bytes), special_with(&rig, again));
+    assert_ptr_not_equal(special_with(&rig, bytes), special_with(&rig, words));
+    shade_until_compiled(&rig, bytes);
+    shade_until_compiled(&rig, words);
+    for (int i = 0; i < 20; i++)
+        shade_and_check(&rig, i & 1 ? again : words);
+    close_rig(&rig);
+    driver->mem_free(bytes);
+    driver->mem_free(again);
+    driver->mem_free(words);
+}
+
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
+
 #ifdef HAS_SPIRV_MODULES
 static void modules_have_it_too(void **state)
 {
@@ -232,6 +317,7 @@ int main(void)
         cmocka_unit_test(nobody_waits_for_the_compiler),
         cmocka_unit_test(a_program_may_go_meanwhile),
         cmocka_unit_test(linked_programs_have_it_too),
+        cmocka_unit_test(formats_have_code_of_their_own),
 #ifdef HAS_SPIRV_MODULES
         cmocka_unit_test(modules_have_it_too),
 #endif

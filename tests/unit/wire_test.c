@@ -76,6 +76,8 @@ static struct tsl_wire_text headers[] = {{"a.h", "#define A 1\n"}, {"empty.h", "
 
 static struct tsl_wire_input inputs[] = {{"BC\0\1", 4}, {"", 0}};
 
+static struct tsl_wire_known known[] = {{1, 0, 0x10b5, 0x10de, 16, 4, 1, 0x3f800000}, {.arg = 2, .sampler = 0x33}};
+
 static const struct tsl_wire_build build_sample = {.action = TSL_WIRE_COMPILE,
                                                    .target = TSL_WIRE_PTX,
                                                    .processor = "sm_90",
@@ -86,6 +88,8 @@ static const struct tsl_wire_build build_sample = {.action = TSL_WIRE_COMPILE,
                                                    .il = "\3\2\0\7",
                                                    .il_size = 4,
                                                    .local_size = {64, 2, 1},
+                                                   .n_known = 2,
+                                                   .known = known,
                                                    .n_headers = 2,
                                                    .headers = headers,
                                                    .n_inputs = 2,
@@ -247,6 +251,8 @@ static void a_build_request_comes_through(void **state)
     assert_null(build.kernel);
     assert_int_equal(build.local_size[0], 64);
     assert_int_equal(build.local_size[2], 1);
+    assert_int_equal(build.n_known, 2);
+    assert_memory_equal(build.known, known, sizeof(known));
     assert_int_equal(build.n_headers, 2);
     assert_string_equal(build.headers[0].name, "a.h");
     assert_string_equal(build.headers[1].text, "");
