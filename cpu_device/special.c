@@ -51,6 +51,7 @@ struct cpu_special {
     atomic_int state;
     atomic_uint turn;
     struct side sides[2]; /* general, special */
+    atomic_bool by_chance;
     /* Written before the state is CPU_TRIAL (release), read after that was seen (acquire). */
     struct cpu_code loaded;
     const struct tsl_wg_kernel *code;
@@ -349,13 +350,22 @@ struct cpu_special *cpu_special_of(struct cpu_specials *all, const struct tsl_wg
     return s;
 }
 
+/* For images the code is faster nearly always: all pieces run it once it is there, and are compared with those before
+ * it was asked for. Launches may have become longer meanwhile: if it seems no faster, chance decides after all. */
+static bool takes_all(const struct cpu_special *s)
+{
+    return s->key.n_known > 0 && !atomic_load_explicit(&s->by_chance, memory_order_relaxed);
+}
+
 struct cpu_version cpu_special_choose(struct cpu_special *s, const struct cpu_version *general)
 {
     int state = s ? atomic_load_explicit(&s->state, memory_order_acquire) : CPU_LEFT;
-    bool trial = state == CPU_TRIAL;
+    bool all = s && takes_all(s), trial = state == CPU_TRIAL || (all && state == CPU_COUNTING);
     unsigned turn;
 
-    if (trial) {
+    if (state == CPU_TRIAL && all) {
+        state = CPU_USED;
+    } else if (state == CPU_TRIAL) {
         /* By chance, so that launches that differ in turns are compared fairly. */
         turn = atomic_fetch_add_explicit(&s->turn, 1, memory_order_relaxed) * 2654435761u;
         state = turn >> 31 ? CPU_USED : CPU_LEFT;
@@ -365,37 +375,63 @@ struct cpu_version cpu_special_choose(struct cpu_special *s, const struct cpu_ve
     return (struct cpu_version){s->code, s->loaded.begin, s->loaded.end, trial};
 }
 
+static void forget(struct cpu_special *s)
+{
+    for (int i = 0; i < 2; i++) {
+        atomic_store(&s->sides[i].ns, 0);
+        atomic_store(&s->sides[i].groups, 0);
+        atomic_store(&s->sides[i].pieces, 0);
+    }
+}
+
 static void decide(struct cpu_special *s)
 {
     uint64_t ps[2];
     int trial = CPU_TRIAL;
+    bool better;
 
     for (int i = 0; i < 2; i++) {
         uint64_t ns = atomic_load_explicit(&s->sides[i].ns, memory_order_relaxed);
         uint64_t groups = atomic_load_explicit(&s->sides[i].groups, memory_order_relaxed);
+        uint64_t pieces = atomic_load_explicit(&s->sides[i].pieces, memory_order_relaxed);
+        bool enough = (i == 0 && takes_all(s)) || (ns >= trial_ns && pieces >= MIN_PIECES);
 
-        if (ns < trial_ns || !groups || atomic_load_explicit(&s->sides[i].pieces, memory_order_relaxed) < MIN_PIECES)
+        if (!groups || !enough)
             return;
         ps[i] = ns * 1000 / groups + 1;
     }
-    if (atomic_compare_exchange_strong(&s->state, &trial, ps[1] * 100 <= ps[0] * (100 - GAIN) ? CPU_USED : CPU_LEFT))
+    better = ps[1] * 100 <= ps[0] * (100 - GAIN);
+    if (!better && takes_all(s)) {
+        forget(s);
+        atomic_store(&s->by_chance, true);
+    } else if (atomic_compare_exchange_strong(&s->state, &trial, better ? CPU_USED : CPU_LEFT)) {
         tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO,
                 "kernel %s for local size %u x %u x %u, %u images and samplers, takes %u %% of the general one's time",
                 s->general->name, (unsigned)s->key.size[0], (unsigned)s->key.size[1], (unsigned)s->key.size[2],
                 (unsigned)s->key.n_known, (unsigned)(ps[1] * 100 / ps[0]));
+    }
 }
 
-static void count(struct cpu_special *s, uint64_t ns)
+static void add_piece(struct side *side, uint64_t ns, uint64_t groups)
+{
+    atomic_fetch_add_explicit(&side->ns, ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&side->groups, groups, memory_order_relaxed);
+    atomic_fetch_add_explicit(&side->pieces, 1, memory_order_relaxed);
+}
+
+static void count(struct cpu_special *s, uint64_t ns, uint64_t groups)
 {
     struct watched *watched = &s->all->watched[s->general - s->all->kernels];
-    uint64_t enough = watched->images ? ask_ns / SOONER : ask_ns;
+    struct side *general = &s->sides[0];
     int counting = CPU_COUNTING;
 
-    if (atomic_fetch_add_explicit(&s->sides[0].ns, ns, memory_order_relaxed) + ns < enough ||
+    add_piece(general, ns, groups);
+    if (atomic_load_explicit(&general->ns, memory_order_relaxed) < (takes_all(s) ? ask_ns / SOONER : ask_ns) ||
         !atomic_compare_exchange_strong(&s->state, &counting, CPU_ASKED))
         return;
-    /* Nothing is added to these between CPU_ASKED and CPU_TRIAL. */
-    atomic_store(&s->sides[0].ns, 0);
+    /* Else what was counted isn't the threads' own time. Nothing is added between CPU_ASKED and CPU_TRIAL. */
+    if (!takes_all(s))
+        forget(s);
     if (atomic_fetch_add(&watched->n_compiled, 1) < MAX_COMPILED)
         ask(s);
     else
@@ -404,17 +440,13 @@ static void count(struct cpu_special *s, uint64_t ns)
 
 void cpu_special_learn(struct cpu_special *s, const struct cpu_version *version, uint64_t ns, uint64_t groups)
 {
-    struct side *side;
     int state = s ? atomic_load_explicit(&s->state, memory_order_relaxed) : CPU_LEFT;
 
     if (state == CPU_COUNTING)
-        count(s, ns);
+        count(s, ns, groups);
     if (state != CPU_TRIAL || !version->trial)
         return;
-    side = &s->sides[version->code != s->general];
-    atomic_fetch_add_explicit(&side->ns, ns, memory_order_relaxed);
-    atomic_fetch_add_explicit(&side->groups, groups, memory_order_relaxed);
-    atomic_fetch_add_explicit(&side->pieces, 1, memory_order_relaxed);
+    add_piece(&s->sides[version->code != s->general], ns, groups);
     decide(s);
 }
 

@@ -44,7 +44,7 @@ struct tsl_kc_image {
 #define TSL_KC_IMAGE_OTHER       0u
 #define TSL_KC_IMAGE_RGBA_FLOAT  1u
 #define TSL_KC_IMAGE_RGBA_UNORM8 2u
-#define TSL_KC_IMAGE_R_FLOAT     3u
+#define TSL_KC_IMAGE_R_FLOAT     3u /* one float, for one channel or several: of CL_R, _DEPTH, _INTENSITY, _LUMINANCE */
 #define TSL_KC_IMAGE_R_UNORM8    4u /* planes of pictures: gray, or one channel of a film; … */
 #define TSL_KC_IMAGE_RG_UNORM8   5u
 #define TSL_KC_IMAGE_R_UNORM16   6u

@@ -217,6 +217,12 @@ static void make_image(struct image *image, const struct type *type, const cl_im
                                   .channel_type = format->image_channel_data_type};
     desc->element_size = (unsigned)tsl_image_element_size(format);
     desc->n_channels = tsl_image_channels(format->image_channel_order);
+    desc->alpha = tsl_kc_image_of(&(struct tsl_image_desc){.format = *format}, 0).alpha;
+    if (random_below(2)) { /* else any format is one of the others */
+        const struct tsl_image_desc as = {.format = *format};
+
+        desc->kind = tsl_kc_image_of(&as, 0).kind;
+    }
     if (type->dimensions > 1)
         desc->height = 1 + random_below(7);
     if (type->dimensions > 2)

@@ -347,12 +347,21 @@ static inline int4 plane(uint kind, bool inside, ulong from)
     return (int4)(as_int2(c), 0, as_int(1.0f));
 }
 
+/* A pixel of one float, which may stand for several channels. */
+static inline int4 one_float(uint order, bool inside, ulong from)
+{
+    int m = inside ? *(const __global int *)from : 0;
+    int other = order == CLK_INTENSITY || order == CLK_LUMINANCE ? m : 0;
+
+    return (int4)(m, other, other, order == CLK_INTENSITY ? m : as_int(1.0f));
+}
+
 /* A pixel of a usual format, or the border color: kind is one of TSL_KC_IMAGE_…, but not OTHER. All work-items have one
  * image, not all are inside: asked in this order, what is for other formats is skipped by all of them. */
-static inline int4 load_usual(uint kind, bool inside, ulong from)
+static inline int4 load_usual(Image image, uint kind, bool inside, ulong from)
 {
     if (kind == TSL_KC_IMAGE_R_FLOAT)
-        return INSIDE_OR(inside, ((int4)(*(const __global int *)from, 0, 0, as_int(1.0f))), as_int(1.0f));
+        return one_float(image->channel_order, inside, from);
     if (kind == TSL_KC_IMAGE_RGBA_FLOAT || kind == TSL_KC_IMAGE_RGBA_INT32)
         return INSIDE_OR(inside, LOAD(int, 4, from), 0);
     if (kind == TSL_KC_IMAGE_RGBA_UNORM8)
@@ -382,7 +391,7 @@ static inline int4 load_pixel(Image image, int x, int y, int z, bool inside)
 
     if (kind == TSL_KC_IMAGE_OTHER)
         return __tsl_called_other_load(image, x, y, z, inside);
-    return load_usual(kind, inside || is_inside(image, x, y, z), address(image, x, y, z));
+    return load_usual(image, kind, inside || is_inside(image, x, y, z), address(image, x, y, z));
 }
 
 /* Of an image that the kernel doesn't write. Outside the image, the border color: no memory outside the image is
@@ -503,7 +512,7 @@ static inline float4 pixel(Image image, uint kind, bool inside, int x, int y, in
         return as_float4(__tsl_called_other_load(image, x, y, z, inside));
     inside = inside || is_inside(image, x, y, z);
     return kind == BY_TEXELS ? channels_at(image, inside, x, y, z)
-                             : as_float4(load_usual(kind, inside, address(image, x, y, z)));
+                             : as_float4(load_usual(image, kind, inside, address(image, x, y, z)));
 }
 
 /* Do indices stay inside whatever the coordinates are? */
