@@ -20,7 +20,7 @@
 #include "facts/kernel_facts.h"
 
 #define TSL_WIRE_MAGIC         0x4b4c5354u /* "TSLK" */
-#define TSL_WIRE_VERSION       9u
+#define TSL_WIRE_VERSION       10u
 #define TSL_WIRE_HELLO_VERSION 1u
 #define TSL_WIRE_HEADER_SIZE   24u
 
