@@ -6,6 +6,7 @@
 #include "compiler/workgroup/ir.h"
 
 #include <llvm-c/Support.h>
+#include <llvm/Config/llvm-config.h>
 #include <string.h>
 
 /* Longer functions have each of the passes after the vectoriser once, and some not at all: the SLP vectoriser takes
@@ -16,6 +17,12 @@
  * code, five times as long), and splitting values' lifetimes at edges of blocks half of the allocation of registers. */
 #define MOST_OF_DOMAINS 8000u
 #define MOST_OF_REGIONS 8000u
+
+/* The pass that prepares functions for the back end begins again at the first block each time that it has split one:
+ * in longer functions of many blocks that took five times as long as all else together. From so many blocks on it goes
+ * on instead. */
+#define MOST_OF_PREPARATIONS   16000u
+#define BLOCKS_OF_PREPARATIONS "256"
 
 /* Longer blocks stay in the order of the selected instructions: both schedulers look at all pairs of accesses. */
 #define MOST_OF_SCHEDULES 16000u
@@ -117,6 +124,8 @@ void kc_wg_bound_emission(LLVMModuleRef module)
 #endif
     if (most.function > MOST_OF_REGIONS)
         set_option("-grow-region-complexity-budget=500");
+    if (LLVM_VERSION_MAJOR >= 19 && most.function > MOST_OF_PREPARATIONS) /* older ones lack the option */
+        set_option("-cgpp-huge-func=" BLOCKS_OF_PREPARATIONS);
     if (most.block > MOST_OF_SCHEDULES) {
         set_option("-enable-misched=false");
         set_option("-post-RA-scheduler=false");
