@@ -445,7 +445,8 @@ static CUresult create_pool(struct tsl_cuda_member *m)
     return result;
 }
 
-/* The first allocation takes 10 ms, which programs would see in their first transfer. A GPU without room is open, too. */
+/* The first allocation takes 10 ms, which programs would see in their first transfer. A GPU without room is open, too.
+ */
 static void warm_pool(struct tsl_cuda_member *m)
 {
     CUdeviceptr address;

@@ -150,9 +150,10 @@ static void find_dominators(struct kc_flow *flow, bool reversed, const int *orde
     free(rank);
 }
 
+/* What dominates a block has a lower place than it. */
 bool kc_flow_dominates(const struct kc_flow *flow, int a, int b)
 {
-    while (b != KC_NONE && b != a)
+    while (b != KC_NONE && b != a && flow->blocks[b].place >= flow->blocks[a].place)
         b = flow->blocks[b].dominator;
     return b == a;
 }
@@ -226,8 +227,10 @@ void kc_flow_create(struct kc_flow *flow, LLVMValueRef function)
     flow->n_order = post_order(flow, false, order);
     find_dominators(flow, false, order, flow->n_order);
     flow->order = kc_alloc(flow->n_order, sizeof(int));
-    for (unsigned i = 0; i < flow->n_order; i++)
+    for (unsigned i = 0; i < flow->n_order; i++) {
         flow->order[i] = order[flow->n_order - 1 - i];
+        flow->blocks[flow->order[i]].place = i;
+    }
     free(order);
     find_loops(flow);
 }

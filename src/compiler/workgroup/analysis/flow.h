@@ -19,6 +19,7 @@ struct kc_block {
     int dominator;                  /* immediate; KC_NONE: the entry, or not reachable */
     int post_dominator;             /* immediate; KC_NONE: the block leaves the function, or never reaches an exit */
     int loop;                       /* innermost; KC_NONE */
+    unsigned place;                 /* in order; 0 also where it is not reachable */
 };
 
 struct kc_loop {

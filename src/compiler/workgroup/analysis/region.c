@@ -158,9 +158,11 @@ static bool pass_on_pending(const struct planning *p, struct kc_phase *phase, co
     bool changed = false;
 
     for (size_t next = 0; next < n; next++) {
-        struct kc_region *to = next == n - 1 || p->bounds->real[next] ? NULL : kc_region_at(phase, (int)next);
+        struct kc_region *to = NULL;
 
-        if (!to || !kc_bits_get(&region->pending, next))
+        if (kc_bits_get(&region->pending, next) && next < n - 1 && !p->bounds->real[next])
+            to = kc_region_at(phase, (int)next);
+        if (!to)
             continue;
         for (size_t other = 0; other < n; other++) {
             if (!kc_bits_get(&region->pending, other) || order_of(p, other) <= order_of(p, next) ||

@@ -313,17 +313,16 @@ static void enter_masked(struct kc_strip *strip, const struct kc_region *region,
 static void keep_uniform(struct kc_strip *strip, const struct kc_region *region)
 {
     struct kc_emit *emit = strip->emit;
-    const struct kc_flow *flow = &emit->wg->flow;
     LLVMBuilderRef b = emit->wg->builder;
+    struct kc_bits written = kc_bits_create(emit->slots->n);
 
-    for (unsigned s = 0; s < emit->slots->n; s++) {
-        bool written = false;
-
-        for (unsigned n = 0; n < flow->n_blocks; n++)
-            written |= kc_bits_get(&region->blocks, n) && kc_bits_get(&emit->slots->writes[n], s);
-        if (written && slot_of(strip, s)->uniform && !slot_of(strip, s)->counter)
+    for (unsigned n = 0; n < emit->wg->flow.n_blocks; n++)
+        if (kc_bits_get(&region->blocks, n))
+            kc_bits_merge(&written, &emit->slots->writes[n], NULL);
+    for (unsigned s = 0; s < emit->slots->n; s++)
+        if (kc_bits_get(&written, s) && slot_of(strip, s)->uniform && !slot_of(strip, s)->counter)
             LLVMBuildStore(b, LLVMBuildLoad2(b, slot_of(strip, s)->type, emit->places[s].work, ""), kc_held(strip, s));
-    }
+    kc_bits_free(&written);
 }
 
 /* Computes the arithmetic behind a counter for the whole strip. */
