@@ -22,30 +22,41 @@
 #define LINKER_HINT ""
 #endif
 
-static const Elf64_Shdr *symbol_table(const char *object, size_t size)
+/* Objects of another process lie wherever its reply has them. */
+static bool copy_from(const char *object, size_t size, uint64_t at, void *to, size_t n)
 {
-    const Elf64_Ehdr *head = (const void *)object;
-    const Elf64_Shdr *sections = (const void *)(object + head->e_shoff);
+    if (at > size || size - at < n)
+        return false;
+    memcpy(to, object + at, n);
+    return true;
+}
 
-    if (size < sizeof(*head) || head->e_shoff > size || (size - head->e_shoff) / sizeof(*sections) < head->e_shnum)
-        return NULL;
-    for (unsigned i = 0; i < head->e_shnum; i++)
-        if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_offset <= size &&
-            sections[i].sh_size <= size - sections[i].sh_offset)
-            return &sections[i];
-    return NULL;
+static bool find_symbols(const char *object, size_t size, Elf64_Shdr *table)
+{
+    Elf64_Ehdr head;
+
+    if (!copy_from(object, size, 0, &head, sizeof(head)))
+        return false;
+    for (unsigned i = 0; i < head.e_shnum; i++)
+        if (copy_from(object, size, head.e_shoff + i * sizeof(*table), table, sizeof(*table)) &&
+            table->sh_type == SHT_SYMTAB)
+            return true;
+    return false;
 }
 
 /* Does the object, which LLVM made, need functions of a library? */
 static bool wants_others(const char *object, size_t size)
 {
-    const Elf64_Shdr *table = symbol_table(object, size);
-    const Elf64_Sym *symbols = table ? (const void *)(object + table->sh_offset) : NULL;
+    Elf64_Shdr table;
+    Elf64_Sym symbol;
 
-    for (size_t i = 1; table && i < table->sh_size / sizeof(*symbols); i++)
-        if (symbols[i].st_shndx == SHN_UNDEF)
+    if (!find_symbols(object, size, &table))
+        return true;
+    for (uint64_t i = 1; i < table.sh_size / sizeof(symbol); i++)
+        if (!copy_from(object, size, table.sh_offset + i * sizeof(symbol), &symbol, sizeof(symbol)) ||
+            symbol.st_shndx == SHN_UNDEF)
             return true;
-    return !table;
+    return false;
 }
 
 /* LLVM leaves some functions to the C library's mathematics, and conversions of halves to the C compiler's library
