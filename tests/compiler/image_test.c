@@ -6,6 +6,7 @@
  *
  * IMAGE_SEED and IMAGE_COUNT run others than the usual ones.
  */
+#include "chance.h"
 #include "compile_client/kernel_image.h"
 #include "compile_client/work_group.h"
 #include "kc_env.h"
@@ -36,19 +37,6 @@ static const struct type {
     {"image1d_buffer_t", CL_MEM_OBJECT_IMAGE1D_BUFFER, 1, false, "x", ""},
 };
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
-
-static unsigned long long state = 1;
-
-static unsigned random_below(unsigned n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(state >> 33) % n;
-}
-
-static float random_float(float least, float most)
-{
-    return least + (most - least) * (float)random_below(1 << 20) / (1 << 20);
-}
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
@@ -648,7 +636,7 @@ static void each_format(cl_mem_flags flags, visit_fn *visit)
     const char *seed = getenv("IMAGE_SEED"), *count = getenv("IMAGE_COUNT");
     static struct image image;
 
-    state = seed ? strtoull(seed, NULL, 10) : 1;
+    random_state = seed ? strtoull(seed, NULL, 10) : 1;
     for (unsigned long round = 0; round < (count ? strtoul(count, NULL, 10) : 4); round++)
         for (size_t t = 0; t < N_TYPES; t++) {
             cl_image_format formats[MAX_FORMATS];

@@ -6,6 +6,7 @@
  *
  * KNOWN_SEED and KNOWN_COUNT run others than the usual ones.
  */
+#include "chance.h"
 #include "compile_client/kernel_image.h"
 #include "compile_client/work_group.h"
 #include "kc_env.h"
@@ -32,19 +33,6 @@ static const struct type {
     {"image3d_t", CL_MEM_OBJECT_IMAGE3D, 3, false, "xyzw"},
 };
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
-
-static unsigned long long state = 1;
-
-static unsigned random_below(unsigned n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(state >> 33) % n;
-}
-
-static float random_float(float least, float most)
-{
-    return least + (most - least) * (float)random_below(1 << 20) / (1 << 20);
-}
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
@@ -399,7 +387,7 @@ static void repeat(void (*once)(void), unsigned long usual)
 {
     const char *seed = getenv("KNOWN_SEED"), *count = getenv("KNOWN_COUNT");
 
-    state = seed ? strtoull(seed, NULL, 10) : 1;
+    random_state = seed ? strtoull(seed, NULL, 10) : 1;
     for (unsigned long i = 0; i < (count ? strtoul(count, NULL, 10) : usual); i++)
         once();
 }
@@ -431,7 +419,7 @@ static void what_is_no_image_is_left_alone(void **unused)
     int n[N];
 
     (void)unused;
-    state = 5;
+    random_state = 5;
     make_image(&image, CL_MEM_READ_ONLY);
     begin(&image);
     args.sampler = random_sampler(&normalized);
