@@ -66,8 +66,10 @@ struct bridge {
     struct tsl_cuda_watches watches; /* of one lane in the order of its work, mostly */
     bool progress;                   /* in this round */
     bool polls;                      /* something waits for the device, which makes no calls */
+    bool holds;                      /* lanes hold work, as far as was seen */
     bool asks;                       /* CUDA is asked in this round, too */
     uint64_t asked_ns;
+    unsigned seen; /* changes that it has looked at */
 };
 
 static void take_watches(struct bridge *b)
@@ -124,6 +126,7 @@ static void advance_lanes(struct bridge *b)
 {
     struct tsl_cuda_lane *lane = next_lane(b->member, NULL), *next;
 
+    b->holds = lane;
     for (; lane; lane = next) {
         next = next_lane(b->member, lane);
         if (tsl_cuda_lane_advance(lane, &b->progress, &b->polls))
@@ -137,7 +140,7 @@ static void wait_until(struct tsl_cuda_member *member, unsigned seen, uint64_t n
     struct timespec until = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
 
     pthread_mutex_lock(&member->lock);
-    if (atomic_load(&member->n_changes) == seen && !member->closing) {
+    if (atomic_load(&member->n_changes) == seen && !atomic_load(&member->closing)) {
         if (ns)
             pthread_cond_timedwait(&member->kicked, &member->lock, &until);
         else
@@ -167,14 +170,21 @@ static void rest(const struct bridge *b, unsigned seen, uint64_t last_ns)
         wait_until(b->member, seen, 0);
 }
 
-static bool is_closing(struct tsl_cuda_member *member)
+/* Everything but the watches changes with a kick alone. Most rounds find none, and take no lock, since threads that
+ * submit take the same ones. */
+static void look_around(struct bridge *b, unsigned seen)
 {
-    bool closing;
+    bool all = b->asks || b->holds || seen != b->seen;
 
-    pthread_mutex_lock(&member->lock);
-    closing = member->closing;
-    pthread_mutex_unlock(&member->lock);
-    return closing;
+    b->seen = seen;
+    if (all)
+        take_watches(b);
+    look_at_watches(b);
+    if (!all)
+        return;
+    advance_lanes(b);
+    tsl_cuda_hosts_trim(b->member);
+    tsl_cuda_pieces_trim(b->member);
 }
 
 static void *run(void *arg)
@@ -183,18 +193,15 @@ static void *run(void *arg)
     struct tsl_cuda_watch *watch;
     uint64_t last_ns = now_ns();
 
-    while (!is_closing(b.member)) {
+    while (!atomic_load(&b.member->closing)) {
         unsigned seen = tsl_cuda_changes(b.member);
+        uint64_t begun_ns = now_ns();
 
         b.progress = b.polls = false;
-        b.asks = now_ns() - b.asked_ns >= ASK_NS;
+        b.asks = begun_ns - b.asked_ns >= ASK_NS;
         if (b.asks)
-            b.asked_ns = now_ns();
-        take_watches(&b);
-        look_at_watches(&b);
-        advance_lanes(&b);
-        tsl_cuda_hosts_trim(b.member);
-        tsl_cuda_pieces_trim(b.member);
+            b.asked_ns = begun_ns;
+        look_around(&b, seen);
         if (b.progress)
             last_ns = now_ns();
         else
@@ -269,7 +276,7 @@ cl_int tsl_cuda_bridge_hold(struct tsl_cuda_lane *lane)
 void tsl_cuda_bridge_trim(struct tsl_cuda_member *member)
 {
     pthread_mutex_lock(&member->lock);
-    if (!member->closing && !start_locked(member))
+    if (!atomic_load(&member->closing) && !start_locked(member))
         kick_locked(member);
     pthread_mutex_unlock(&member->lock);
 }
@@ -290,7 +297,7 @@ void tsl_cuda_bridge_stop(struct tsl_cuda_member *member)
 
     pthread_mutex_lock(&member->lock);
     started = member->has_bridge;
-    member->closing = true;
+    atomic_store(&member->closing, true);
     kick_locked(member);
     pthread_mutex_unlock(&member->lock);
     if (started)

@@ -126,7 +126,8 @@ struct tsl_cuda_member {
     pthread_cond_t changed; /* a fence got on, a lane got empty: for waiters */
     pthread_cond_t kicked;  /* for the bridge thread */
     pthread_t bridge;
-    bool has_bridge, closing;
+    bool has_bridge;
+    atomic_bool closing;
     unsigned n_pinning;    /* threads that pin memory while others may wait for them */
     atomic_uint n_changes; /* written under lock */
     atomic_uint n_ahead;   /* gates that aren't open and for which streams wait */
