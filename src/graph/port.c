@@ -6,6 +6,7 @@
 #include "base/worker.h"
 #include "driver/driver.h"
 #include "graph/lane.h"
+#include "graph/senders.h"
 #include "graph/submit.h"
 #include "graph/work.h"
 #include "handle/object.h"
@@ -54,6 +55,7 @@ struct task {
 static struct tsl_op *run_and_take(struct tsl_op *op)
 {
     struct tsl_graph *graph = op->port->graph;
+    tsl_senders_wake_behind(op);
     tsl_submit_task(op);
     if (tsl_crew_is_behind(&task_crew))
         return NULL;

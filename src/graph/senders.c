@@ -3,9 +3,12 @@
 #include "base/clock.h"
 #include "base/pause.h"
 #include "base/settings.h"
+#include "base/small_vector.h"
 #include "base/worker.h"
 #include "driver/driver.h"
 #include "graph/command.h"
+#include "graph/edge.h"
+#include "graph/op.h"
 #include "graph/port.h"
 #include "graph/submit.h"
 #include "graph/work.h"
@@ -17,6 +20,7 @@
 #include <stddef.h>
 
 #define LOOKS_US 1000
+#define SOON_NS  200000 /* from one host task's beginning to the next one's */
 #define JOIN_NS  500000 /* at most; submissions take longer where memory is taken or code is loaded */
 
 /* They are never joined, so they belong to the process. */
@@ -44,7 +48,7 @@ static bool are_worth_it(unsigned n)
     cpu_set_t set;
     if (tsl_settings()->senders == TSL_SENDERS_ALWAYS)
         return n > 0;
-    return n > 1 && tsl_settings()->senders == TSL_SENDERS_AUTO && !sched_getaffinity(0, sizeof(set), &set) &&
+    return n > 0 && tsl_settings()->senders == TSL_SENDERS_AUTO && !sched_getaffinity(0, sizeof(set), &set) &&
            (unsigned)CPU_COUNT(&set) >= 2 * (n + 1);
 }
 
@@ -75,6 +79,7 @@ void tsl_senders_appoint(struct tsl_graph *graph)
     if (!are_worth_it(n))
         return;
     pthread_once(&once, init_senders);
+    graph->n_senders = n;
     for (unsigned i = 0; i < graph->n_ports; i++) {
         struct tsl_port *port = &graph->ports[i];
         if (!may_have_one(port))
@@ -88,10 +93,27 @@ void tsl_senders_appoint(struct tsl_graph *graph)
 void tsl_senders_wake(struct tsl_command *command)
 {
     struct tsl_graph *graph = command->graph;
+    if (graph->n_senders < 2 && tsl_settings()->senders != TSL_SENDERS_ALWAYS)
+        return;
     for (unsigned i = 0; i <= command->n_more; i++) {
         struct tsl_port *port = &graph->ports[tsl_command_share(command, i)->placement.member];
         if (port->has_sender)
             tsl_worker_wake(port->worker);
+    }
+}
+
+void tsl_senders_wake_behind(const struct tsl_op *task)
+{
+    struct tsl_graph *graph = task->port->graph;
+    uint64_t now_ns = tsl_clock_ns();
+    bool soon = now_ns - graph->task_ns < SOON_NS;
+    graph->task_ns = now_ns;
+    if (!soon || !graph->n_senders)
+        return;
+    for (unsigned i = 0; i < task->out.n; i++) {
+        const struct tsl_op *behind = TSL_SMALL_AT(&task->out, i)->to;
+        if (behind && behind->port->has_sender)
+            tsl_worker_wake(behind->port->worker);
     }
 }
 

@@ -6,8 +6,10 @@
  * member. To be woken takes longer than to submit. So the senders are woken when it is known that there will be shares
  * for them, and look out for LOOKS_US before they sleep again. Whoever finds a sender asleep submits himself.
  *
- * A graph has none where it has one such member only, where the process has few processors, and with
- * TESELA_SENDERS=off.
+ * Host tasks that follow each other closely are another such work: while a thread submits what one of them made ready,
+ * it can't run the next. So the senders of what comes behind such a task are woken for it, too.
+ *
+ * A graph has none where the process has few processors, and with TESELA_SENDERS=off.
  */
 #ifndef TSL_GRAPH_SENDERS_H
 #define TSL_GRAPH_SENDERS_H
@@ -23,6 +25,9 @@ struct tsl_command;
 void tsl_senders_appoint(struct tsl_graph *graph);
 /* Wakes those of the members that have shares of the command. Under the graph's lock. */
 void tsl_senders_wake(struct tsl_command *command);
+/* Wakes those of the members that have operations behind the host task, if it begins soon after the one before. Under
+ * the graph's lock. */
+void tsl_senders_wake_behind(const struct tsl_op *task);
 /* Hands the port, which has ready operations, to its sender. False: that is asleep, or there is none. Under the graph's
  * lock. */
 bool tsl_senders_take(struct tsl_port *port);

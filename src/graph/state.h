@@ -92,6 +92,8 @@ struct tsl_graph {
     unsigned n_under_way;              /* operations that went and aren't finished */
     unsigned n_tasks;                  /* the application's host tasks that aren't finished */
     struct tsl_command *memory_order;  /* commands that lacked memory for an edge (memory_order.h); NULL: none */
+    unsigned n_senders;                /* senders.h; constant */
+    uint64_t task_ns;                  /* when the last host task began */
     atomic_uint n_sending;             /* ports that senders have and aren't through with; changes under the lock */
     unsigned scheduling;               /* commands that are being scheduled */
     /* Sends what is ready to its members, though a plan isn't through (tsl_command.direct). The lock is given

@@ -15,6 +15,7 @@
 #include "graph/op.h"
 #include "graph/queue.h"
 #include "graph/schedule.h"
+#include "graph/senders.h"
 #include "graph/state.h"
 #include "graph/submit.h"
 #include "graph/work.h"
@@ -82,9 +83,10 @@ static void step(struct tsl_command *c)
     struct tsl_op *op;
     if (tsl_graph_work_awaiting(c->graph, c))
         return;
-    if ((op = tsl_port_take_task(&c->graph->tasks, c)))
+    if ((op = tsl_port_take_task(&c->graph->tasks, c))) {
+        tsl_senders_wake_behind(op);
         tsl_submit_task(op);
-    else if ((op = next_to_pull(c)))
+    } else if ((op = next_to_pull(c)))
         pull(op);
     else
         tsl_graph_wait_awaiting(c);

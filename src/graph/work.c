@@ -281,9 +281,18 @@ static void write_records(struct tsl_graph *graph)
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
+/* Is a task ready that the thread would keep, while a sender has a port? The sender does what else is to be done. */
+static bool goes_on(const struct tsl_graph *graph, const struct worker *w)
+{
+    const struct tsl_op *task = STAILQ_FIRST(&graph->tasks.ready);
+    return task && STAILQ_EMPTY(&graph->ports_ready) && atomic_load(&graph->n_sending) && keeps(w, task);
+}
+
 static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(graph->lock)
 {
     for (bool any = false;; any = true) {
+        if (goes_on(graph, w))
+            return any;
         if (!STAILQ_EMPTY(&graph->signalled))
             tsl_complete_signalled(graph);
         else if (graph->ask_again && !STAILQ_EMPTY(&graph->later))

@@ -5,8 +5,8 @@
 /* variant: one TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_GATES=on TESELA_STAGING=on */
 /* variant: two TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="pthread pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_GATES=on TESELA_STAGING=on */
 #include "begin.h"
+#include "thread_names.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -112,26 +112,6 @@ static unsigned one_round(cl_command_queue queue, cl_uint seed)
     free(from);
     free(to);
     return n_wrong;
-}
-
-static unsigned n_threads_called(const char *name)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    struct dirent *entry;
-    unsigned n = 0;
-
-    assert_non_null(tasks);
-    while ((entry = readdir(tasks))) {
-        char path[300], comm[32] = "";
-        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
-        FILE *file = fopen(path, "r");
-        if (file && fgets(comm, sizeof comm, file))
-            n += strncmp(comm, name, strlen(name)) == 0;
-        if (file)
-            fclose(file);
-    }
-    closedir(tasks);
-    return n;
 }
 
 static void test_queue(void **state)
