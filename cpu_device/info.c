@@ -13,6 +13,7 @@
 
 #define WORK_GROUP_SIZE 4096u /* a loop has no limit; what lives across barriers takes memory for each work-item */
 #define LOCAL_MEM       (256u << 10)
+#define EXTENSIONS      TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_IMAGE_EXTENSIONS
 #define FP_CONFIG \
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA)
 
@@ -34,6 +35,22 @@ static unsigned register_size(void)
 #endif
 }
 
+/* Can it convert halves to floats and back? Its arithmetic is that of floats. */
+static bool has_halves(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("f16c");
+#else
+    return true;
+#endif
+}
+
+static bool is_of_halves(cl_device_info param)
+{
+    return param == CL_DEVICE_HALF_FP_CONFIG || param == CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF ||
+           param == CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF;
+}
+
 /* How many elements lie in a register, of the vectors that OpenCL C has; 0: no type of such a query. Preferred are
  * single ones, as vectors are made of work-items. */
 static unsigned native_width(cl_device_info param)
@@ -43,7 +60,8 @@ static unsigned native_width(cl_device_info param)
         unsigned size; /* bytes of an element */
     } types[] = {{CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, 1},  {CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, 2},
                  {CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, 4},   {CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, 8},
-                 {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4}, {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, 8}};
+                 {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4}, {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, 8},
+                 {CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, 2}};
 
     for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (types[i].param == param)
@@ -118,8 +136,7 @@ static const struct number numbers[] = {
     UINT(CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, 1),
     UINT(CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, 1),
     UINT(CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, 1),
-    UINT(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, 0),
-    UINT(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, 0),
+    UINT(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, 1),
     UINT(CL_DEVICE_ADDRESS_BITS, 64),
     UINT(CL_DEVICE_IMAGE_SUPPORT, CL_TRUE),
     UINT(CL_DEVICE_MAX_READ_IMAGE_ARGS, TSL_KC_MAX_IMAGES),
@@ -140,7 +157,7 @@ static const struct number numbers[] = {
     UINT(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, TSL_WG_ALIGN),
     ULONG(CL_DEVICE_SINGLE_FP_CONFIG, FP_CONFIG),
     ULONG(CL_DEVICE_DOUBLE_FP_CONFIG, FP_CONFIG),
-    ULONG(CL_DEVICE_HALF_FP_CONFIG, 0),
+    ULONG(CL_DEVICE_HALF_FP_CONFIG, FP_CONFIG),
     UINT(CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, CL_READ_WRITE_CACHE),
     UINT(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, 64),
     ULONG(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, 1u << 30),
@@ -200,7 +217,7 @@ static const char *text_of(const struct tsl_path *path, cl_device_info param)
     case CL_DEVICE_OPENCL_C_VERSION:
         return "OpenCL C 1.2 ";
     case CL_DEVICE_EXTENSIONS:
-        return TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_IMAGE_EXTENSIONS;
+        return has_halves() ? EXTENSIONS " " TSL_COMPILE_HALF_EXTENSION : EXTENSIONS;
     case CL_DEVICE_BUILT_IN_KERNELS:
         return "";
     case CL_DEVICE_IL_VERSION:
@@ -249,6 +266,9 @@ cl_int cpu_info(const struct tsl_path *path, cl_device_info param, size_t size, 
 
     if (text)
         return give(text, strlen(text) + 1, size, value, size_ret);
+    if (!has_halves() && is_of_halves(param))
+        return give(&(cl_ulong){0}, param == CL_DEVICE_HALF_FP_CONFIG ? sizeof(cl_ulong) : sizeof(cl_uint), size, value,
+                    size_ret);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (numbers[i].param == param)
             return give(&numbers[i].value, numbers[i].size, size, value, size_ret); /* little-endian */

@@ -242,6 +242,8 @@ static cl_int give_c_versions(const struct answer *a)
     return give(a, versions, sizeof(versions));
 }
 
+#define EXTENSIONS TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_HALF_EXTENSION
+
 static cl_int tell_texts(const struct tsl_path *path, cl_device_info param, const struct answer *a)
 {
     switch (param) {
@@ -260,8 +262,7 @@ static cl_int tell_texts(const struct tsl_path *path, cl_device_info param, cons
     case CL_DEVICE_IL_VERSION:
         return give_text(a, tsl_compile_il_version());
     case CL_DEVICE_EXTENSIONS:
-        return give_text(a, tsl_cuda_compiles() ? TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_IMAGE_EXTENSIONS
-                                                : TSL_COMPILE_EXTENSIONS);
+        return give_text(a, tsl_cuda_compiles() ? EXTENSIONS " " TSL_COMPILE_IMAGE_EXTENSIONS : EXTENSIONS);
     case CL_DEVICE_OPENCL_C_FEATURES:
         return give_features(a);
     case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
@@ -298,7 +299,7 @@ static cl_int tell_sizes(const struct tsl_cuda_gpu *gpu, cl_device_info param, c
     case CL_DEVICE_DOUBLE_FP_CONFIG:
         return give_ulong(a, FP_ALL);
     case CL_DEVICE_HALF_FP_CONFIG:
-        return give_ulong(a, 0);
+        return give_ulong(a, FP_ALL);
     case CL_DEVICE_GLOBAL_MEM_SIZE:
         return give_ulong(a, gpu->memory_size);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
@@ -357,8 +358,9 @@ static cl_int tell_numbers(const struct tsl_cuda_gpu *gpu, cl_device_info param,
     case CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT:
     case CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE:
         return give_uint(a, 1);
-    case CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF:
+    case CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF: /* an instruction for two at once */
     case CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF:
+        return give_uint(a, 2);
     case CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT:
     case CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT:
     case CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT:

@@ -63,6 +63,9 @@ const char *tsl_compile_il_version(void);
     "__opencl_c_int64 __opencl_c_fp64 __opencl_c_generic_address_space __opencl_c_atomic_order_acq_rel " \
     "__opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device __opencl_c_work_group_collective_functions"
 
+/* For members whose halves take no function of a library's, in addition. */
+#define TSL_COMPILE_HALF_EXTENSION "cl_khr_fp16"
+
 /* For members with images, in addition. */
 #define TSL_COMPILE_IMAGE_EXTENSIONS "cl_khr_3d_image_writes cl_khr_depth_images cl_khr_image2d_from_buffer"
 #define TSL_COMPILE_IMAGE_FEATURES   "__opencl_c_images __opencl_c_3d_image_writes __opencl_c_read_write_images"

@@ -195,8 +195,9 @@ static bool read_link_option(struct kc_options *options, const char *word, char 
     return true;
 }
 
-#define PROMISED \
-    TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_IMAGE_EXTENSIONS " " TSL_COMPILE_FEATURES " " TSL_COMPILE_IMAGE_FEATURES
+#define PROMISED                                                                                                    \
+    TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_HALF_EXTENSION " " TSL_COMPILE_IMAGE_EXTENSIONS " " TSL_COMPILE_FEATURES \
+                           " " TSL_COMPILE_IMAGE_FEATURES
 
 /* "a b c" as "-cl-ext=-all,+a,+b,+c". */
 static char *extension_argument(void)

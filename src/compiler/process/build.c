@@ -6,6 +6,7 @@
 #include "compiler/front/front.h"
 #include "compiler/front/spirv.h"
 #include "compiler/middle/link.h"
+#include "compiler/middle/narrow_doubles.h"
 #include "compiler/middle/own_calls.h"
 #include "compiler/middle/print.h"
 #include "compiler/middle/relaxed_math.h"
@@ -226,6 +227,8 @@ bool kc_build_prepare(struct kc_build *build)
     kc_print_lower(build->module, build->request->target == TSL_WIRE_PTX);
     if (build->request->target == TSL_WIRE_PTX)
         kc_ptx_answer(build->module, build->options.flushes, build->options.relaxed);
+    if (build->request->target == TSL_WIRE_CPU)
+        kc_narrow_doubles(build->module);
     if (!kc_link_builtins(build->module, library, build->log) ||
         !kc_link_prepare(build->module, build->target.machine, build->log))
         return fail(build);
