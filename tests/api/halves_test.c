@@ -628,6 +628,52 @@ static void copies_by_work_groups(void **state)
     assert_int_equal(n_wrong, 0);
 }
 
+/* Pixels of halves, written by one kernel, read by another at points and by a sampler. */
+static void pixels_of_halves(void **state)
+{
+    enum { width = 64, height = 16 };
+    const char *text = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+                       "kernel void put(write_only image2d_t to)"
+                       "{ int2 at = (int2)(get_global_id(0), get_global_id(1));"
+                       "  write_imageh(to, at, (half4)(at.x, at.y, at.x * 0.25h, -at.y)); }"
+                       "kernel void run(global int *wrong, read_only image2d_t from, sampler_t s)"
+                       "{ int2 at = (int2)(get_global_id(0), get_global_id(1));"
+                       "  half4 x = read_imageh(from, at), y = read_imageh(from, s, convert_float2(at) + 0.5f);"
+                       "  half4 e = (half4)(at.x, at.y, at.x * 0.25h, -at.y);"
+                       "  wrong[at.y * get_global_size(0) + at.x] = any(x != e) || any(y != e); }";
+    const cl_image_format format = {CL_RGBA, CL_HALF_FLOAT};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = width, .image_height = height};
+    const size_t global[2] = {width, height};
+    static int wrong[width * height];
+    cl_bool images = CL_FALSE;
+    cl_int error;
+    (void)state;
+    assert_int_equal(clGetDeviceInfo(our_device(), CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL), CL_SUCCESS);
+    if (!images)
+        return;
+    cl_program program = build(text, "");
+    cl_kernel put = clCreateKernel(program, "put", &error), get = clCreateKernel(program, "run", &error);
+    cl_mem image = clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    cl_sampler sampler = clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &error);
+    cl_mem out = make_buffer(context, CL_MEM_WRITE_ONLY, sizeof wrong);
+    assert_int_equal(clSetKernelArg(put, 0, sizeof image, &image), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(get, 0, sizeof out, &out), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(get, 1, sizeof image, &image), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(get, 2, sizeof sampler, &sampler), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(queue, put, 2, NULL, global, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(queue, get, 2, NULL, global, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof wrong, wrong, 0, NULL, NULL), CL_SUCCESS);
+    for (int i = 0; i < width * height; i++)
+        assert_int_equal(wrong[i], 0);
+    clReleaseSampler(sampler);
+    clReleaseMemObject(out);
+    clReleaseMemObject(image);
+    clReleaseKernel(put);
+    clReleaseKernel(get);
+    clReleaseProgram(program);
+}
+
 /* Then the device says so in each answer. */
 static void the_device_has_no_halves(void **state)
 {
@@ -647,7 +693,7 @@ int main(void)
         cmocka_unit_test(functions_are_exact),     cmocka_unit_test(fma_rounds_once),
         cmocka_unit_test(conversions_to_halves),   cmocka_unit_test(casts_round_once),
         cmocka_unit_test(conversions_from_halves), cmocka_unit_test(expressions_are_true),
-        cmocka_unit_test(copies_by_work_groups),
+        cmocka_unit_test(copies_by_work_groups),   cmocka_unit_test(pixels_of_halves),
     };
     const struct CMUnitTest none[] = {cmocka_unit_test(the_device_has_no_halves)};
     return has_halves() ? cmocka_run_group_tests(tests, setup, teardown) : cmocka_run_group_tests(none, NULL, NULL);

@@ -2,6 +2,8 @@
  * Halves to floats and back, and doubles to halves, rounded to the nearest. Each half is a float. A double is rounded
  * once: to a float whose last bit is 1 if it is inexact first.
  */
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+
 static inline float OVERLOADABLE widen(half x)
 {
     return (float)x;

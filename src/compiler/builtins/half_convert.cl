@@ -3,7 +3,6 @@
  * To a half by way of a float, too: where an integer is no float it is beyond all halves, and a double comes as in
  * half_conversions.h.
  */
-#pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #include "common.h"
 #include "half_conversions.h"
 

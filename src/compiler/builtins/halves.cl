@@ -3,7 +3,6 @@
  * as exact as OpenCL C 3.0 extensions, 21.4 asks, and where that asks for the right one, is the right one. libclc has
  * none of them for these targets.
  */
-#pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #include "common.h"
 #include "half_conversions.h"
 

@@ -12,6 +12,7 @@
  */
 #include "common.h"
 #include "compile_client/kernel_image.h"
+#include "half_conversions.h"
 #include "srgb.h"
 
 #pragma OPENCL FP_CONTRACT OFF
@@ -710,14 +711,17 @@ CALLED __attribute__((pure)) int4 __tsl_called_image_sample(Image image, uint sa
 
 #define READ_ALL_SAMPLED(T, C, KIND)                                  \
     READ_SAMPLED(T, C, KIND, float4, read_imagef, as_float4, WHOLE, float) \
+    READ_SAMPLED(T, C, KIND, half4, read_imageh, as_float4, narrow, float) \
     READ_SAMPLED(T, C, KIND, int4, read_imagei, as_int4, WHOLE, int)       \
     READ_SAMPLED(T, C, KIND, uint4, read_imageui, as_uint4, WHOLE, int)
 #define READ_ALL(A, T, C, KIND)                                       \
     READ(A, T, C, KIND, float4, read_imagef, as_float4, WHOLE)        \
+    READ(A, T, C, KIND, half4, read_imageh, as_float4, narrow)        \
     READ(A, T, C, KIND, int4, read_imagei, as_int4, WHOLE)            \
     READ(A, T, C, KIND, uint4, read_imageui, as_uint4, WHOLE)
 #define WRITE_ALL(A, T, C, KIND)                                      \
     WRITE(A, T, C, KIND, float4, write_imagef, WHOLE)                 \
+    WRITE(A, T, C, KIND, half4, write_imageh, widen)                  \
     WRITE(A, T, C, KIND, int4, write_imagei, WHOLE)                   \
     WRITE(A, T, C, KIND, uint4, write_imageui, WHOLE)
 
