@@ -7,29 +7,40 @@
 /* ---- By half turns (5 ulps; of two arguments 6) ---------------------------------------------------------------------
  */
 
-#define BY_PI(T, NAME, OF, ONE_OF_PI)     \
+/* By two parts of 1 / pi, so that the number next to pi / 2 gives 1 / 2, and the like. */
+static inline float OVERLOADABLE half_turns(float angle)
+{
+    return fma(angle, M_1_PI_F, angle * 1.2841276e-8f);
+}
+
+static inline double OVERLOADABLE half_turns(double angle)
+{
+    return fma(angle, M_1_PI, angle * -1.9678676675182486e-17);
+}
+
+#define BY_PI(T, NAME, OF)                \
     T OVERLOADABLE OF(T x);               \
     T OVERLOADABLE NAME(T x)              \
     {                                     \
-        return OF(x) * ONE_OF_PI;         \
+        return half_turns(OF(x));         \
     }
-BY_PI(float, asinpi, asin, M_1_PI_F)
-BY_PI(float, acospi, acos, M_1_PI_F)
-BY_PI(float, atanpi, atan, M_1_PI_F)
-BY_PI(double, asinpi, asin, M_1_PI)
-BY_PI(double, acospi, acos, M_1_PI)
-BY_PI(double, atanpi, atan, M_1_PI)
+BY_PI(float, asinpi, asin)
+BY_PI(float, acospi, acos)
+BY_PI(float, atanpi, atan)
+BY_PI(double, asinpi, asin)
+BY_PI(double, acospi, acos)
+BY_PI(double, atanpi, atan)
 
 float OVERLOADABLE atan2(float y, float x);
 float OVERLOADABLE atan2pi(float y, float x)
 {
-    return atan2(y, x) * M_1_PI_F;
+    return half_turns(atan2(y, x));
 }
 
 double OVERLOADABLE atan2(double y, double x);
 double OVERLOADABLE atan2pi(double y, double x)
 {
-    return atan2(y, x) * M_1_PI;
+    return half_turns(atan2(y, x));
 }
 
 /* ---- Roots and powers ----------------------------------------------------------------------------------------------
