@@ -195,20 +195,31 @@ static cl_int constant_info(struct tsl_device *device, cl_device_info param, con
     }
 }
 
+/* A number of the list of PCI vendors? Those say who made the hardware, others who wrote the implementation. */
+static bool tells_of_hardware(const struct tsl_path *path)
+{
+    cl_uint number = 0;
+    cl_int error = path->driver->info(path, CL_DEVICE_VENDOR_ID, sizeof(number), &number, NULL);
+    return !error && number > 0 && number <= 0xffff;
+}
+
 /* The fastest member, if its answer is the device's: programs that have parameters for known devices look these up.
  * NULL: there is no member, or it doesn't say. */
 static const struct tsl_path *who_answers(struct tsl_device *device, cl_device_info param)
 {
+    bool named = tsl_settings()->device_name == TSL_DEVICE_NAME_FASTEST;
     bool asked = param == CL_DEVICE_NAME || param == CL_DEVICE_VENDOR || param == CL_DEVICE_VENDOR_ID;
     const struct tsl_path *path;
     size_t size;
     unsigned n;
 
-    if (!asked || device->member || tsl_settings()->device_name != TSL_DEVICE_NAME_FASTEST)
+    if (!asked || device->member || (!named && param != CL_DEVICE_VENDOR_ID))
         return NULL;
     struct tsl_member *const *members = tsl_device_members(device, &n);
     path = n ? members[tsl_fastest_member(members, n)]->path : NULL;
     if (path && param != CL_DEVICE_NAME && path->driver->info(path, param, 0, NULL, &size))
+        return NULL;
+    if (path && !named && !tells_of_hardware(path))
         return NULL;
     return path;
 }
