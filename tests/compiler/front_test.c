@@ -150,7 +150,9 @@ static void macros_say_what_is_there(void **state)
     assert_true(holds("__OPENCL_C_VERSION__ == 110", "-cl-std=CL1.1"));
     assert_true(holds("__OPENCL_C_VERSION__ == 300", "-cl-std=CL3.0"));
     assert_true(holds("__OPENCL_VERSION__ == 300 && __ENDIAN_LITTLE__ == 1", ""));
-    assert_true(holds("__IMAGE_SUPPORT__ == 1 && defined(cl_khr_3d_image_writes) && !defined(cl_khr_fp16)", ""));
+    assert_true(holds("__IMAGE_SUPPORT__ == 1 && defined(cl_khr_3d_image_writes) && defined(cl_khr_fp16) && "
+                      "!defined(cl_khr_subgroups)",
+                      ""));
     assert_true(holds("defined(cl_khr_fp64) && defined(cl_khr_int64_base_atomics)", ""));
     assert_true(holds("defined(cl_khr_depth_images) && defined(cl_khr_image2d_from_buffer)", ""));
     assert_true(holds("__opencl_c_fp64 && __opencl_c_int64 && __opencl_c_generic_address_space", "-cl-std=CL3.0"));
