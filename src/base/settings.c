@@ -267,6 +267,7 @@ static const char *const zero_copy_words[] = {"on", "off", NULL};
 static const char *const pinned_words[] = {"auto", "on", "off", NULL};
 static const char *const filter_words[] = {"hardware", "exact", NULL};
 static const char *const staging_words[] = {"off", "auto", "on", NULL};
+static const char *const nodes_common_words[] = {"on", "off", NULL};
 static const char *const peers_words[] = {"on", "off", NULL};
 static const char *const open_words[] = {"auto", "all", NULL};
 static const char *const senders_words[] = {"auto", "always", "off", NULL};
@@ -432,6 +433,7 @@ static const struct variable variables[] = {
      "auto, alike, domain, off, always, or always: with exact, domain, merge or reduce behind it", "auto"},
     {"TESELA_ORDER", read_word, show_word, FIELD(order), order_words, "async or sync", "async"},
     {"TESELA_NODES", read_path, show_text, FIELD(nodes), NULL, "a socket's whole path, beginning with /", "no nodes"},
+    {"TESELA_NODES_COMMON", read_word, show_word, FIELD(nodes_common), nodes_common_words, "on or off", "on"},
     {"TESELA_CONFIG", read_text, show_text, FIELD(config), NULL, "a file", "no file"},
     {"TESELA_BINARIES", read_text, show_text, FIELD(binaries), NULL, "a folder", "no folder"},
     {"TESELA_VARIANTS", read_text, show_text, FIELD(variants), NULL, "a folder", "no folder"},

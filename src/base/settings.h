@@ -123,6 +123,12 @@ enum tsl_peers {
     TSL_PEERS_OFF, /* "off": copies between GPUs go through pinned memory of the host */
 };
 
+/* Do data go through memory in common with a node of this machine (TESELA_NODES_COMMON)? */
+enum tsl_nodes_common {
+    TSL_NODES_COMMON_ON,  /* "on" */
+    TSL_NODES_COMMON_OFF, /* "off": by way of the head, as to other machines */
+};
+
 /* Which devices are opened before a program's first command (TESELA_OPEN)? */
 enum tsl_open {
     TSL_OPEN_AUTO, /* "auto", the default: the fastest; the others follow when there is work for them */
@@ -212,6 +218,7 @@ struct tsl_settings {
     enum tsl_filter filter;
     enum tsl_staging staging;
     enum tsl_peers peers;
+    enum tsl_nodes_common nodes_common;
     enum tsl_open open;
     enum tsl_senders senders;
     enum tsl_svm_use svm;

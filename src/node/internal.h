@@ -4,6 +4,7 @@
 
 #include "base/worker.h"
 #include "node/built.h"
+#include "node/common.h"
 #include "node/content.h"
 #include "node/function.h"
 #include "node/server.h"
@@ -143,6 +144,8 @@ struct node_work {
     struct node_args *args;
     void *data; /* of node_stage_take: of a WRITE, READ or PULL, data_size bytes behind others */
     size_t data_at, data_size;
+    uint32_t slot; /* of the common memory, instead: of the program's, or of ours for a READ; 0: none */
+    uint8_t *slot_data;
     struct tsl_fence *fence; /* the driver's, until it is done */
     TAILQ_ENTRY(node_work) link;
     struct node_work *next_event;
@@ -196,8 +199,9 @@ struct node_session {
     uint32_t program;
     bool closing;
     unsigned n_jobs, n_receiving;
-    size_t reading_size; /* bytes of READs from when a driver has them until MPI has taken the data */
-    bool reads_wait;     /* for that to become less */
+    size_t reading_size;        /* bytes of READs from when a driver has them until MPI has taken the data */
+    bool reads_wait;            /* for that to become less */
+    struct node_common *common; /* NULL: none */
     struct node_object *objects;
     struct node_lanes lanes;
     struct node_regions regions;
@@ -314,6 +318,8 @@ void node_flush(struct node_lane *lane);
 
 /* submit.c: gives it to the driver. */
 cl_int node_submit(struct node_work *work, const struct tsl_waits *waits);
+/* Do the data of that READ go by the common memory? */
+bool node_goes_by_common(const struct node_work *work);
 /* Is what it says sound, and are the memories there? Sets work->mems, kernel, args. False: the message makes no sense.
  */
 bool node_check_work(struct node_work *work);

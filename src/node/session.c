@@ -248,6 +248,29 @@ static bool make_view(struct node_session *session, const struct tsl_remote_requ
     return true;
 }
 
+/* ---- Common memory ----------------------------------------------------------------------------------------------- */
+
+static bool answer_common(struct node_session *session, const struct tsl_remote_request *request)
+{
+    struct tsl_writer writer = {.size = 0};
+
+    if (!session->common)
+        session->common = node_common_create(session->server);
+    if (session->common)
+        tsl_remote_put_common(&writer, node_common_is(session->common));
+    node_answer(session, request->answer, session->common && !writer.failed ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY,
+                writer.data, writer.size);
+    free(writer.data);
+    return true;
+}
+
+static bool take_mapped(struct node_session *session)
+{
+    if (session->common)
+        node_common_set_mapped(session->common);
+    return session->common != NULL;
+}
+
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
 static bool free_fence(struct node_session *session, uint64_t id)
@@ -319,6 +342,12 @@ bool node_take_request(struct node_session *session, struct tsl_remote_request *
         node_answer(session, request->answer, CL_SUCCESS, NULL, 0);
         return true;
     }
+    if (request->kind == TSL_REMOTE_COMMON)
+        return answer_common(session, request);
+    if (request->kind == TSL_REMOTE_COMMON_IS_MAPPED)
+        return take_mapped(session);
+    if (request->kind == TSL_REMOTE_SLOT_IS_FREE)
+        return node_common_give(session->common, request->slot);
     if (request->member >= server->n_members)
         return false;
     if (tsl_remote_is_work(request->kind) || request->kind == TSL_REMOTE_FINISH)
@@ -342,6 +371,7 @@ void node_finish_session(struct node_session *session)
         HASH_DELETE(hh, session->objects, object);
         node_unref(object);
     }
+    node_common_destroy(session->common);
     free(session->out.data);
     free(session);
 }

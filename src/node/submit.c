@@ -347,6 +347,33 @@ static struct tsl_place place_of(const struct tsl_remote_place *place, const str
         .mem = mem->mem, .offset = place->offset, .row_pitch = place->row_pitch, .slice_pitch = place->slice_pitch};
 }
 
+bool node_goes_by_common(const struct node_work *work)
+{
+    return !work->fetch && work->data_size > TSL_REMOTE_INLINE && node_common_serves(work->object.session->common);
+}
+
+/* Where the driver brings the bytes of a READ. */
+static bool take_place(struct node_work *work)
+{
+    struct node_session *session = work->object.session;
+
+    if (node_goes_by_common(work)) {
+        work->slot = node_common_take(session->common, &work->slot_data);
+        return work->slot != 0;
+    }
+    work->data = node_stage_take(work->object.member, work->data_at + work->data_size);
+    if (work->data && !work->fetch)
+        node_stage_count(work->data, &session->reading_size);
+    return work->data != NULL;
+}
+
+static uint8_t *data_of(const struct node_work *work)
+{
+    if (work->slot)
+        return work->slot_data;
+    return work->data ? (uint8_t *)work->data + work->data_at : (uint8_t *)work->request.data;
+}
+
 /* Between the data, where they follow each other, and the memory: each copy waits for the one before, so that the last
  * one's fence tells of all. After an error the data are in use by those before, whose end is waited for. */
 static cl_int submit_ranges(struct node_work *work, const struct tsl_waits *waits)
@@ -354,7 +381,7 @@ static cl_int submit_ranges(struct node_work *work, const struct tsl_waits *wait
     const struct tsl_remote_request *r = &work->request;
     const struct tsl_driver *driver = work->object.member->driver;
     struct tsl_place mem = {.mem = work->mems[work->mems[0] ? 0 : 1]->mem};
-    struct tsl_place host = {.host = (uint8_t *)work->data + work->data_at};
+    struct tsl_place host = {.host = data_of(work)};
     cl_int error = CL_SUCCESS;
 
     for (uint32_t i = 0; i < r->n_ranges && !error; i++) {
@@ -385,16 +412,11 @@ static cl_int submit_copy(struct node_work *work, const struct tsl_waits *waits)
     struct tsl_copy copy = {.region = {r->region[0], r->region[1], r->region[2]}, .loose = r->loose};
     struct tsl_place host = {.row_pitch = copy.region[0], .slice_pitch = copy.region[0] * copy.region[1]};
 
-    if (r->kind == TSL_REMOTE_READ) {
-        work->data = node_stage_take(work->object.member, work->data_at + work->data_size);
-        if (!work->data)
-            return CL_OUT_OF_HOST_MEMORY;
-        if (!work->fetch)
-            node_stage_count(work->data, &work->object.session->reading_size);
-    }
+    if (r->kind == TSL_REMOTE_READ && !take_place(work))
+        return CL_OUT_OF_HOST_MEMORY;
     if (r->n_ranges)
         return submit_ranges(work, waits);
-    host.host = work->data ? (uint8_t *)work->data + work->data_at : (void *)r->data;
+    host.host = data_of(work);
     copy.dst = work->mems[0] ? place_of(&r->dst, work->mems[0]) : host;
     copy.src = work->mems[1] ? place_of(&r->src, work->mems[1]) : host;
     return work->object.member->driver->copy(work->lane->lane, &copy, waits, &work->fence);

@@ -42,6 +42,9 @@ static void drop_uses(struct node_work *work)
     tsl_fence_unref(work->fence);
     free(work->waits);
     node_stage_give(work->data);
+    if (work->request.kind == TSL_REMOTE_READ && work->slot) /* The program hears of none. */
+        node_common_give(work->object.session->common, work->slot);
+    work->slot = 0;
     node_bytes_unref(work->bytes);
     tsl_remote_request_finish(&work->request);
     free(work->after);
@@ -175,6 +178,20 @@ bool node_take_open(struct node_session *session, const struct tsl_remote_reques
 
 /* ---- Data of a WRITE --------------------------------------------------------------------------------------------- */
 
+/* They stay where they are. Work that has ended without them gives the slot back at once. */
+static bool take_slot(struct node_work *work, uint32_t slot)
+{
+    work->slot_data = node_common_data(work->object.session->common, slot);
+    if (!work->slot_data)
+        return false;
+    work->lacks_data = false;
+    if (work->state == NODE_DONE)
+        node_reply(work->object.session, &(struct tsl_remote_reply){.kind = TSL_REMOTE_TAKEN, .slot = slot});
+    else
+        work->slot = slot;
+    return true;
+}
+
 bool node_take_data(struct node_session *session, const struct tsl_remote_request *request)
 {
     struct node_work *work = (struct node_work *)node_find(session, request->id, NODE_WORK);
@@ -182,6 +199,8 @@ bool node_take_data(struct node_session *session, const struct tsl_remote_reques
     if (!work || work->request.kind != TSL_REMOTE_WRITE || !work->lacks_data || work->data || session->expects ||
         request->size != work->data_size)
         return false;
+    if (request->slot)
+        return take_slot(work, request->slot);
     work->data = node_stage_take(work->object.member, work->data_size);
     if (!work->data)
         return false;
@@ -204,12 +223,17 @@ void node_flush(struct node_lane *lane)
     lane->object.member->driver->flush(lane->lane);
 }
 
-/* Other data take the room: a step goes on when some of these have left. */
+/* Other data take the room: a step goes on when some of these have left, or the program gives a slot back. */
 static bool lacks_room(const struct node_work *work)
 {
     struct node_session *session = work->object.session;
-    bool lacks = work->request.kind == TSL_REMOTE_READ && !work->fetch && session->reading_size >= NODE_MOST_READING;
+    bool lacks;
 
+    if (work->request.kind != TSL_REMOTE_READ || work->fetch)
+        return false;
+    if (node_goes_by_common(work))
+        return !node_common_has_room(session->common);
+    lacks = session->reading_size >= NODE_MOST_READING;
     session->reads_wait = session->reads_wait || lacks;
     return lacks;
 }
@@ -326,9 +350,14 @@ static void send_read(struct node_work *work)
         node_reply(session, &reply);
         return;
     }
+    reply.slot = work->slot;
     node_reply(session, &reply);
     if (session->closing)
         return;
+    if (work->slot) {
+        work->slot = 0; /* The program's until it gives it back. */
+        return;
+    }
     node_send_replies(session);
     session->server->out.payload(session->server->out.arg, session->program, work->data, work->data_size);
     work->data = NULL;
@@ -386,7 +415,9 @@ static void end_work(struct node_work *work)
     else if (work->request.kind == TSL_REMOTE_READ && !work->status)
         send_read(work);
     if (work->request.kind == TSL_REMOTE_WRITE && work->request.later)
-        node_reply(session, &(struct tsl_remote_reply){.kind = TSL_REMOTE_TAKEN, .size = work->data_size});
+        node_reply(session, &(struct tsl_remote_reply){.kind = TSL_REMOTE_TAKEN,
+                                                       .slot = work->slot,
+                                                       .size = work->slot ? 0 : work->data_size});
     if (work->request.tell)
         tell(work);
     else if (work->status && !lane->error)

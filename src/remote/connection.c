@@ -272,11 +272,11 @@ static void init(struct remote_connection *c)
     pthread_cond_init(&c->room, &monotonic);
     pthread_condattr_destroy(&monotonic);
     TAILQ_INIT(&c->fences);
-    TAILQ_INIT(&c->parcels);
     for (unsigned i = 0; i < c->n_nodes; i++) {
         c->nodes[i].connection = c;
         c->nodes[i].index = i;
         TAILQ_INIT(&c->nodes[i].told);
+        TAILQ_INIT(&c->nodes[i].parcels);
         tsl_clock_map_init(&c->nodes[i].clock);
     }
 }

@@ -34,7 +34,7 @@ void remote_unpack(const struct tsl_place *place, const size_t region[3], const 
 
 void remote_post_locked(struct remote_connection *c, struct remote_parcel *parcel)
 {
-    TAILQ_INSERT_TAIL(&c->parcels, parcel, link);
+    TAILQ_INSERT_TAIL(&parcel->node->parcels, parcel, link);
     pthread_cond_signal(&c->room);
 }
 
@@ -51,87 +51,120 @@ void remote_release_parcel(void *arg, cl_int status)
     remote_unlock(c);
 }
 
-static int free_slot_locked(const struct remote_connection *c)
+/* ---- Where data go ----------------------------------------------------------------------------------------------- */
+
+/* In the memory that the node has in common with us; else in the head's. */
+struct slot {
+    unsigned number;
+    bool *taken;
+    uint8_t *bytes;
+};
+
+/* False: all are taken. */
+static bool find_slot_locked(struct remote_node *node, struct slot *slot)
 {
-    for (unsigned i = 0; i < TSL_REMOTE_N_SLOTS; i++)
-        if (!c->slot_taken[i])
-            return (int)i;
-    return -1;
+    struct remote_connection *c = node->connection;
+    bool *taken = node->common ? node->common_taken : c->slot_taken;
+    unsigned n = node->common ? TSL_REMOTE_N_COMMON : TSL_REMOTE_N_SLOTS, i = 0;
+
+    while (i < n && taken[i])
+        i++;
+    if (i == n)
+        return false;
+    *slot = (struct slot){.number = i, .taken = &taken[i]};
+    slot->bytes = node->common ? remote_common_slot(node, i) : c->slots + i * TSL_REMOTE_PIECE;
+    return true;
 }
 
-/* The first parcel whose node has room, so that a node that doesn't take its data stops no other's; NULL: none. Of one
- * node the order stays. */
-static struct remote_parcel *next_locked(struct remote_connection *c)
+/* The next parcel of a node that has room; NULL: none. Nodes take turns, so that one that takes no data stops no
+ * other's. Parcels for lost nodes come without a slot. */
+static struct remote_parcel *next_locked(struct remote_connection *c, struct slot *slot)
 {
-    struct remote_parcel *parcel;
+    for (unsigned i = 0; i < c->n_nodes; i++) {
+        struct remote_node *node = &c->nodes[(c->last_served + 1 + i) % c->n_nodes];
+        struct remote_parcel *parcel = TAILQ_FIRST(&node->parcels);
 
-    if (free_slot_locked(c) < 0)
-        return NULL;
-    TAILQ_FOREACH(parcel, &c->parcels, link)
-    {
-        if (parcel->node->lost || parcel->node->sent_size < REMOTE_MOST_SENT)
-            break;
+        if (!parcel || (!node->lost && (node->sent_size >= REMOTE_MOST_SENT || !find_slot_locked(node, slot))))
+            continue;
+        TAILQ_REMOVE(&node->parcels, parcel, link);
+        c->last_served = node->index;
+        return parcel;
     }
-    if (parcel)
-        TAILQ_REMOVE(&c->parcels, parcel, link);
-    return parcel;
+    return NULL;
 }
 
-static void note_begin_locked(struct remote_connection *c, uint64_t id)
+/* ---- Carrying ---------------------------------------------------------------------------------------------------- */
+
+/* What has failed needs no data, and the node may not know it any more. */
+static struct remote_fence *unended_locked(struct remote_connection *c, uint64_t id)
 {
     struct remote_fence *fence;
 
     HASH_FIND(hh, c->by_id, &id, sizeof(id), fence);
-    if (fence)
-        fence->begin_ns = tsl_clock_ns();
+    return fence;
 }
 
-/* The lock is given back while the program's memory is read; a loss waits for that. */
-static void carry_locked(struct remote_connection *c, const struct remote_parcel *parcel)
+/* The lock is given back meanwhile; a loss waits for its end. False: nobody wants the bytes any more. */
+static bool pack_unlocked(struct remote_connection *c, const struct remote_parcel *parcel, uint8_t *bytes)
 {
-    struct remote_node *node = parcel->node;
-    struct tsl_remote_request data = {.kind = TSL_REMOTE_DATA, .id = parcel->id, .size = parcel->size};
-    unsigned slot = (unsigned)free_slot_locked(c);
-    uint8_t *bytes = c->slots + slot * TSL_REMOTE_PIECE;
+    struct remote_fence *fence = unended_locked(c, parcel->id);
 
-    c->slot_taken[slot] = true;
-    c->copying = node;
-    note_begin_locked(c, parcel->id);
+    if (!fence)
+        return false;
+    fence->begin_ns = tsl_clock_ns();
+    c->copying = parcel->node;
     remote_unlock(c);
     remote_pack(bytes, &parcel->host, parcel->region);
     remote_lock(c);
     c->copying = NULL;
     pthread_cond_broadcast(&c->changed);
-    if (node->lost || parcel->size <= TSL_REMOTE_INLINE)
-        c->slot_taken[slot] = false;
-    if (node->lost)
+    return !parcel->node->lost && unended_locked(c, parcel->id);
+}
+
+static void carry_locked(struct remote_connection *c, const struct remote_parcel *parcel, const struct slot *slot)
+{
+    struct remote_node *node = parcel->node;
+    struct tsl_remote_request data = {.kind = TSL_REMOTE_DATA, .id = parcel->id, .size = parcel->size};
+    bool is_inline = parcel->size <= TSL_REMOTE_INLINE, by_common = !is_inline && node->common;
+
+    *slot->taken = true;
+    if (!pack_unlocked(c, parcel, slot->bytes)) {
+        *slot->taken = false;
         return;
-    if (parcel->size <= TSL_REMOTE_INLINE) {
-        data.data = bytes;
+    }
+    if (is_inline) {
+        data.data = slot->bytes;
         data.data_size = parcel->size;
     }
-    node->sent_size += parcel->size;
-    remote_say_locked(node, &data);
-    if (parcel->size > TSL_REMOTE_INLINE)
-        remote_frame_locked(
-            node, &(struct tsl_remote_frame){
-                      .kind = TSL_REMOTE_PAYLOAD, .peer = node->index, .slot = slot, .size = (uint32_t)parcel->size});
+    if (by_common)
+        data.slot = slot->number + 1;
     else
+        node->sent_size += parcel->size;
+    remote_say_locked(node, &data);
+    if (is_inline)
+        *slot->taken = false;
+    if (is_inline || by_common)
         remote_send_locked(node);
+    else
+        remote_frame_locked(node, &(struct tsl_remote_frame){.kind = TSL_REMOTE_PAYLOAD,
+                                                             .peer = node->index,
+                                                             .slot = slot->number,
+                                                             .size = (uint32_t)parcel->size});
 }
 
 void *remote_carry(void *connection)
 {
     struct remote_connection *c = connection;
     struct remote_parcel *parcel;
+    struct slot slot;
 
     pthread_setname_np(pthread_self(), "tesela-carry");
     remote_lock(c);
     for (;;) {
-        while (!(parcel = next_locked(c)))
+        while (!(parcel = next_locked(c, &slot)))
             pthread_cond_wait(&c->room, &c->lock);
         if (!parcel->node->lost)
-            carry_locked(c, parcel);
+            carry_locked(c, parcel, &slot);
         free(parcel);
     }
     return NULL;

@@ -69,6 +69,7 @@ static void ask_members(struct remote_node *node, tsl_found_fn *found, void *arg
     free(data);
     for (unsigned i = 0; !error && i < N_PINGS; i++)
         remote_ask(node, &(struct tsl_remote_request){.kind = TSL_REMOTE_PING}, NULL, NULL);
+    remote_share_memory(node);
     for (unsigned i = 0; i < node->n_members; i++)
         report(&node->paths[i], found, arg);
 }

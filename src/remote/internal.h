@@ -25,9 +25,12 @@ struct remote_node {
     struct tsl_writer out;              /* requests that were not sent yet */
     LIST_HEAD(, remote_lane) unflushed; /* lanes with work that was said since their last FLUSH */
     struct tsl_clock_map clock;
-    TAILQ_HEAD(, remote_fence) told; /* ends that wait for other nodes', in the order in which they were told */
-    size_t sent_size;                /* bytes of data that the node holds for us */
-    struct tsl_remote_reply data;    /* of which the payload comes next; kind 0: of none */
+    TAILQ_HEAD(, remote_fence) told;        /* ends that wait for other nodes', in the order in which they were told */
+    TAILQ_HEAD(, remote_parcel) parcels;    /* whose turn has come */
+    size_t sent_size;                       /* bytes of data that the node holds for us */
+    uint8_t *common;                        /* memory that it has in common with us; NULL: none */
+    bool common_taken[TSL_REMOTE_N_COMMON]; /* of our slots there */
+    struct tsl_remote_reply data;           /* of which the payload comes next; kind 0: of none */
     unsigned n_members;
     struct remote_path *paths;
 };
@@ -158,7 +161,6 @@ struct remote_call {
 };
 
 TAILQ_HEAD(remote_fences, remote_fence);
-TAILQ_HEAD(remote_parcels, remote_parcel);
 
 struct remote_connection {
     int socket;
@@ -177,7 +179,7 @@ struct remote_connection {
     struct remote_fence *by_id; /* those on their way, and gates */
     struct remote_fences fences;
     struct remote_call *calls;
-    struct remote_parcels parcels;
+    unsigned last_served; /* node of the last parcel */
     bool slot_taken[TSL_REMOTE_N_SLOTS];
     SLIST_HEAD(, remote_node) owed; /* what the receiver said is not sent; its own */
     struct remote_node *copying;    /* the courier reads a program's memory for a WRITE to that node */
@@ -228,6 +230,13 @@ extern _Thread_local bool remote_is_receiver;
 void *remote_receive(void *connection);
 /* Ends what can end on lost nodes, and unlocks. */
 void remote_end_lost_unlock(struct remote_connection *c);
+
+/* common.c */
+/* Maps the memory that a node of this machine offers, if that can be had: else all data go by the head. */
+void remote_share_memory(struct remote_node *node);
+/* Ours; that of the node's. */
+uint8_t *remote_common_slot(const struct remote_node *node, unsigned slot);
+const uint8_t *remote_common_slot_of_node(const struct remote_node *node, unsigned slot);
 
 /* courier.c */
 void *remote_carry(void *connection);

@@ -235,6 +235,8 @@ static void code_object(const struct codec *c, struct tsl_remote_request *r)
     code_u64(c, &r->size);
     code_u64(c, &r->flags);
     code_u32(c, &r->param);
+    code_u32(c, &r->slot);
+    fail_unless(c, r->slot <= TSL_REMOTE_N_COMMON);
     code_status(c, &r->status);
     if (r->kind == TSL_REMOTE_IMAGE || r->kind == TSL_REMOTE_IMAGE_OF)
         code_image(c, &r->image);
@@ -422,6 +424,8 @@ static void code_reply(const struct codec *c, struct tsl_remote_reply *r)
         }
         return;
     }
+    code_u32(c, &r->slot);
+    fail_unless(c, r->slot <= TSL_REMOTE_N_COMMON);
     code_u64(c, &r->size);
     code_blob(c, &r->data, &r->data_size);
 }

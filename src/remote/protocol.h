@@ -39,7 +39,7 @@
 #include "facts/kernel_facts.h"
 
 #define TSL_REMOTE_MAGIC   0x4e4c5354u /* "TSLN" */
-#define TSL_REMOTE_VERSION 11u
+#define TSL_REMOTE_VERSION 12u
 
 #define TSL_REMOTE_INLINE     ((size_t)8 << 10)   /* bytes of data within a message */
 #define TSL_REMOTE_PIECE      ((size_t)1 << 20)   /* bytes of data of one piece of work, and of a slot */
@@ -136,9 +136,13 @@ enum tsl_remote_request_kind {
     TSL_REMOTE_GATE,       /* id on member */
     TSL_REMOTE_OPEN,       /* id, status */
     TSL_REMOTE_FENCE_FREE, /* id */
-    TSL_REMOTE_DATA,       /* id: a WRITE; data, or a payload of size bytes comes next */
+    TSL_REMOTE_DATA,       /* id: a WRITE; data, or slot: they are there, or a payload of size bytes comes next */
     TSL_REMOTE_OPENS,      /* when work id has ended well, gate `of` of node param opens */
     TSL_REMOTE_OPENED_BY,  /* gate id opens when work `of` of node param has ended well */
+
+    TSL_REMOTE_COMMON,           /* asks: struct tsl_remote_common */
+    TSL_REMOTE_COMMON_IS_MAPPED, /* data may go there from now on */
+    TSL_REMOTE_SLOT_IS_FREE,     /* slot: what a READ brought there was taken */
 
     TSL_REMOTE_BUILD,   /* id on member, digest of its content; data: that, or nothing; asks: struct tsl_remote_built */
     TSL_REMOTE_COMPILE, /* the same; its content has headers, too */
@@ -198,6 +202,7 @@ struct tsl_remote_request {
     uint64_t id, of;
     uint64_t offset, size, flags;
     uint32_t param;
+    uint32_t slot; /* of the common memory, its number and one; 0: none */
     cl_int status;
 
     /* Of work. */
@@ -262,8 +267,8 @@ bool tsl_remote_digest_file(const char *path, uint8_t digest[TSL_DIGEST_SIZE]);
 
 enum tsl_remote_reply_kind {
     TSL_REMOTE_DONE = 1, /* id: the work; status; its times, if there are */
-    TSL_REMOTE_READ_IS,  /* id: the READ; data, or a payload of size bytes comes next */
-    TSL_REMOTE_TAKEN,    /* size bytes of data that were sent lie in no staging any more */
+    TSL_REMOTE_READ_IS,  /* id: the READ; data, or slot: they are there, or a payload of size bytes comes next */
+    TSL_REMOTE_TAKEN,    /* size bytes of data that were sent lie in no staging any more; slot: nor in that one */
     TSL_REMOTE_ANSWER,   /* id: the request's number; status; data */
     TSL_REMOTE_MEMBER,   /* id: the member; it is lost, as data says */
     TSL_REMOTE_LAST_REPLY = TSL_REMOTE_MEMBER,
@@ -273,6 +278,7 @@ struct tsl_remote_reply {
     enum tsl_remote_reply_kind kind;
     cl_int status;
     bool has_times;
+    uint32_t slot; /* as a request's */
     uint64_t id, size;
     uint64_t start_ns, end_ns, now_ns; /* of the node's clock; now: when the reply was made */
     const void *data;                  /* borrowed from the message when decoded */
@@ -306,6 +312,22 @@ struct tsl_remote_member {
 void tsl_remote_put_member(struct tsl_writer *writer, const struct tsl_remote_member *member);
 bool tsl_remote_get_member(struct tsl_reader *reader, struct tsl_remote_member *member);
 void tsl_remote_member_finish(struct tsl_remote_member *member);
+
+/* Memory of a node's that a program of the same machine maps as well, if it can: TSL_REMOTE_COMMON_SIZE bytes of the
+ * file /proc/pid/fd/file, which begins with the token. Behind TSL_REMOTE_COMMON_HEAD bytes come the program's slots,
+ * then the node's. Who has a slot says in which one data are; it is theirs again when the other side says so. */
+struct tsl_remote_common {
+    uint32_t pid, file;
+    uint8_t token[16]; /* by chance: another process may have that number elsewhere */
+};
+
+#define TSL_REMOTE_N_COMMON    16u /* slots each way */
+#define TSL_REMOTE_COMMON_HEAD ((size_t)4096)
+#define TSL_REMOTE_COMMON_SIZE (TSL_REMOTE_COMMON_HEAD + 2 * TSL_REMOTE_N_COMMON * TSL_REMOTE_PIECE)
+#define TSL_REMOTE_COMMON_NAME "tesela-common" /* of the file */
+
+void tsl_remote_put_common(struct tsl_writer *writer, const struct tsl_remote_common *common);
+bool tsl_remote_get_common(struct tsl_reader *reader, struct tsl_remote_common *common);
 
 struct tsl_remote_built {
     char *log, *kernels; /* names, as program_kernels gives them; NULL: none */

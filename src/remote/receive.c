@@ -192,6 +192,21 @@ static bool take_read(struct remote_node *node, uint64_t id, const void *bytes, 
     return sound;
 }
 
+/* The node hears with the next frame that goes there, when all was taken that has come, that the slot is free. */
+static bool take_common(struct remote_node *node, const struct tsl_remote_reply *reply)
+{
+    bool sound = node->common && reply->size <= TSL_REMOTE_PIECE &&
+                 take_read(node, reply->id, remote_common_slot_of_node(node, reply->slot - 1), reply->size);
+
+    remote_lock(node->connection);
+    if (sound && !node->lost) {
+        remote_say_locked(node, &(struct tsl_remote_request){.kind = TSL_REMOTE_SLOT_IS_FREE, .slot = reply->slot});
+        remote_send_soon_locked(node);
+    }
+    remote_unlock(node->connection);
+    return sound;
+}
+
 static bool take_answer(struct remote_node *node, const struct tsl_remote_reply *reply)
 {
     struct remote_connection *c = node->connection;
@@ -218,10 +233,12 @@ static bool take_answer(struct remote_node *node, const struct tsl_remote_reply 
     return call != NULL;
 }
 
-static void take_room(struct remote_node *node, uint64_t size)
+static void take_room(struct remote_node *node, const struct tsl_remote_reply *reply)
 {
     remote_lock(node->connection);
-    node->sent_size -= size < node->sent_size ? size : node->sent_size;
+    node->sent_size -= reply->size < node->sent_size ? reply->size : node->sent_size;
+    if (reply->slot)
+        node->common_taken[reply->slot - 1] = false;
     pthread_cond_signal(&node->connection->room);
     remote_unlock(node->connection);
 }
@@ -248,10 +265,12 @@ static bool take_reply(struct remote_node *node, const struct tsl_remote_reply *
     case TSL_REMOTE_READ_IS:
         if (reply->data_size)
             return take_read(node, reply->id, reply->data, reply->data_size);
+        if (reply->slot)
+            return take_common(node, reply);
         node->data = *reply;
         return true;
     case TSL_REMOTE_TAKEN:
-        take_room(node, reply->size);
+        take_room(node, reply);
         return true;
     case TSL_REMOTE_ANSWER:
         return take_answer(node, reply);

@@ -87,6 +87,10 @@ static const struct tsl_remote_request samples[] = {
      .data_size = 1024},
     {.kind = TSL_REMOTE_WRITE, .id = 24, .lane = LANE, .dst = {.mem = B}, .region = {1024, 1, 1}, .later = true},
     {.kind = TSL_REMOTE_DATA, .id = 24, .size = 1024, .data = bytes, .data_size = 1024},
+    {.kind = TSL_REMOTE_COMMON, .answer = 5},
+    {.kind = TSL_REMOTE_COMMON_IS_MAPPED},
+    {.kind = TSL_REMOTE_WRITE, .id = 32, .lane = LANE, .dst = {.mem = B}, .region = {1024, 1, 1}, .later = true},
+    {.kind = TSL_REMOTE_DATA, .id = 32, .size = 1024, .slot = TSL_REMOTE_N_COMMON},
     {.kind = TSL_REMOTE_READ,
      .id = 25,
      .lane = LANE,
@@ -309,6 +313,8 @@ static void replies_come_out_as_they_went_in(void **state)
         {.kind = TSL_REMOTE_DONE, .id = 5, .has_times = true, .start_ns = 1, .end_ns = 2, .now_ns = 3},
         {.kind = TSL_REMOTE_DONE, .id = 5, .status = CL_OUT_OF_RESOURCES},
         {.kind = TSL_REMOTE_READ_IS, .id = 7, .size = 4, .data = bytes, .data_size = 4},
+        {.kind = TSL_REMOTE_READ_IS, .id = 8, .size = 1 << 20, .slot = 3},
+        {.kind = TSL_REMOTE_TAKEN, .slot = TSL_REMOTE_N_COMMON},
         {.kind = TSL_REMOTE_ANSWER, .id = 9, .status = CL_INVALID_VALUE},
     };
 
@@ -324,6 +330,7 @@ static void replies_come_out_as_they_went_in(void **state)
         assert_int_equal(read.kind, replies[i].kind);
         assert_int_equal(read.status, replies[i].status);
         assert_int_equal(read.end_ns, replies[i].end_ns);
+        assert_int_equal(read.slot, replies[i].slot);
         assert_int_equal(read.data_size, replies[i].data_size);
         for (size_t n = 0; n < writer.size; n++) {
             reader = tsl_reader_of(writer.data, n);

@@ -243,6 +243,7 @@ static void nonsense(void **state)
         {"TESELA_PINNED", "sometimes"},
         {"TESELA_STAGING", "sometimes"},
         {"TESELA_PEERS", "few"},
+        {"TESELA_NODES_COMMON", "sometimes"},
         {"TESELA_OPEN", "none"},
         {"TESELA_SENDERS", "many"},
         {"TESELA_SVM", "shared"},
@@ -320,7 +321,8 @@ static void each_shows_what_is_in_force(void **state)
         shown.text,
         "TESELA_MEMBERS=a,b\nTESELA_MEMORY=a=512M,b=1536K,c=7\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
         "TESELA_CPU=built-in\nTESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
-        "TESELA_POLICY=weights=1,2.5\nTESELA_SPLIT=auto\nTESELA_ORDER=async\nTESELA_NODES=\nTESELA_CONFIG="
+        "TESELA_POLICY=weights=1,2.5\nTESELA_SPLIT=auto\nTESELA_ORDER=async\nTESELA_NODES=\nTESELA_NODES_COMMON=on\n"
+        "TESELA_CONFIG="
         "\nTESELA_BINARIES=\n"
         "TESELA_VARIANTS=\nTESELA_PROCESSOR=\nTESELA_SPIRV=\nTESELA_TRACE=\n"
         "TESELA_LIMITS=all\nTESELA_LARGER=no\nTESELA_DEVICE_TYPE=auto\nTESELA_DEVICE_NAME=own\nTESELA_REPRODUCIBLE=no\n"
