@@ -1,58 +1,40 @@
 #include "node/common.h"
 #include "node/internal.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 struct node_common {
     struct node_server *server;
-    struct tsl_remote_common is;
-    int file; /* -1: closed, as the program has it */
+    struct tsl_memory_file is;
+    bool has_file; /* else it is closed, as the program has it */
     uint8_t *bytes;
     bool is_mapped, is_used;
     bool taken[TSL_REMOTE_N_COMMON]; /* of the node's slots */
     struct tsl_mem *pinned;          /* for a driver that gains by it; NULL: none */
 };
 
-/* Of a size that stays. */
-static bool make_file(struct node_common *common)
-{
-    common->file = memfd_create(TSL_REMOTE_COMMON_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    common->is.pid = (uint32_t)getpid();
-    common->is.file = (uint32_t)common->file;
-    return common->file >= 0 && !ftruncate(common->file, (off_t)TSL_REMOTE_COMMON_SIZE) &&
-           !fcntl(common->file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) &&
-           getrandom(common->is.token, sizeof(common->is.token), 0) == sizeof(common->is.token);
-}
-
 struct node_common *node_common_create(struct node_server *server)
 {
     struct node_common *common = calloc(1, sizeof(*common));
-    void *bytes = MAP_FAILED;
 
     if (!common)
         return NULL;
     common->server = server;
-    if (make_file(common))
-        bytes = mmap(NULL, TSL_REMOTE_COMMON_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, common->file, 0);
-    if (bytes == MAP_FAILED) {
-        node_common_destroy(common);
-        return NULL;
-    }
-    common->bytes = bytes;
-    memcpy(common->bytes, common->is.token, sizeof(common->is.token));
-    return common;
+    common->bytes = tsl_memory_file_make(TSL_REMOTE_COMMON_NAME, TSL_REMOTE_COMMON_SIZE, &common->is);
+    common->has_file = common->bytes != NULL;
+    if (common->bytes)
+        return common;
+    free(common);
+    return NULL;
 }
 
 static void close_file(struct node_common *common)
 {
-    if (common->file >= 0)
-        close(common->file);
-    common->file = -1;
+    if (common->has_file)
+        close((int)common->is.file);
+    common->has_file = false;
 }
 
 void node_common_destroy(struct node_common *common)
@@ -61,13 +43,12 @@ void node_common_destroy(struct node_common *common)
         return;
     if (common->pinned)
         common->pinned->member->driver->mem_free(common->pinned);
-    if (common->bytes)
-        munmap(common->bytes, TSL_REMOTE_COMMON_SIZE);
+    munmap(common->bytes, TSL_REMOTE_COMMON_SIZE);
     close_file(common);
     free(common);
 }
 
-const struct tsl_remote_common *node_common_is(const struct node_common *common)
+const struct tsl_memory_file *node_common_is(const struct node_common *common)
 {
     return &common->is;
 }

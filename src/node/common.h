@@ -1,4 +1,4 @@
-/* Memory that a program of this machine has in common with the node (tsl_remote_common): data go through its slots,
+/* Memory that a program of this machine has in common with the node: data go through its slots,
  * not by messages. One for each session that asks. */
 #ifndef TSL_NODE_COMMON_H
 #define TSL_NODE_COMMON_H
@@ -13,7 +13,7 @@ struct node_common *node_common_create(struct node_server *server);
 /* No work uses it. NULL allowed. */
 void node_common_destroy(struct node_common *common);
 /* How the program finds it. */
-const struct tsl_remote_common *node_common_is(const struct node_common *common);
+const struct tsl_memory_file *node_common_is(const struct node_common *common);
 /* The program has it: the node's own slots may be used. */
 void node_common_set_mapped(struct node_common *common);
 

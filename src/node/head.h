@@ -3,6 +3,7 @@
 #ifndef TSL_NODE_HEAD_H
 #define TSL_NODE_HEAD_H
 
+#include "node/bell.h"
 #include "node/mpi_io.h"
 
 #include <poll.h>
@@ -23,6 +24,7 @@ struct head_node {
     unsigned index; /* its rank is one more */
     bool lost, hello, has_quit;
     struct tsl_remote_hello is;
+    struct bell_is bell; /* host_id 0: none */
     uint64_t heard_ns;
     struct head_items items;
 };

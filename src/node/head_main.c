@@ -130,6 +130,36 @@ static void wait_for_nodes(void)
     check_versions();
 }
 
+static void send_bell(const struct bell_is *is, int of, int to)
+{
+    static const uint8_t none[TSL_REMOTE_FRAME_SIZE];
+    struct tsl_writer writer = {.size = 0};
+
+    tsl_write_raw(&writer, none, sizeof(none));
+    bell_put(&writer, is);
+    if (writer.failed)
+        fail("memory ran out");
+    mpi_io_send(&head.io, to,
+                &(struct tsl_remote_frame){.kind = TSL_REMOTE_BELL,
+                                           .peer = (uint32_t)of,
+                                           .size = (uint32_t)(writer.size - TSL_REMOTE_FRAME_SIZE)},
+                writer.data, NULL);
+}
+
+/* A node hears of the bells of its machine: all processes send to all. */
+static void send_bells(const struct bell_is *own)
+{
+    for (unsigned to = 0; to < head.n_nodes; to++) {
+        const struct bell_is *bell = &head.nodes[to].bell;
+
+        if (own && bell->host_id == own->host_id)
+            send_bell(own, 0, (int)to + 1);
+        for (unsigned of = 0; bell->host_id && of < head.n_nodes; of++)
+            if (of != to && head.nodes[of].bell.host_id == bell->host_id)
+                send_bell(&head.nodes[of].bell, (int)of + 1, (int)to + 1);
+    }
+}
+
 static void listen_there(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -230,13 +260,14 @@ static bool step(void)
     return did;
 }
 
-/* Until a program says something, or so many microseconds. */
-static void rest(unsigned us)
+/* Until a program says something, the bell is rung, or so many microseconds. */
+static void rest(unsigned us, bool rings)
 {
-    struct pollfd polls[64] = {{.fd = head.listener, .events = POLLIN}};
+    struct pollfd polls[64] = {{.fd = head.listener, .events = POLLIN},
+                               {.fd = rings ? bell_file() : -1, .events = POLLIN}};
     struct timespec time = {.tv_nsec = (long)us * 1000};
     struct head_program *program;
-    nfds_t n = 1;
+    nfds_t n = 2;
 
     TAILQ_FOREACH(program, &head.programs, link)
     {
@@ -247,7 +278,12 @@ static void rest(unsigned us)
         polls[n++] = (struct pollfd){.fd = program->socket,
                                      .events = (short)(POLLIN | (program->out.size > program->out_at ? POLLOUT : 0))};
     }
-    ppoll(polls, n, &time, NULL);
+    if (rings)
+        bell_begin_rest();
+    if (!rings || !mpi_io_has_frame(&head.io))
+        ppoll(polls, n, &time, NULL);
+    if (rings)
+        bell_end_rest();
     if (polls[0].revents)
         head_accept(&head);
 }
@@ -286,17 +322,28 @@ static bool programs_are_there(void)
     return false;
 }
 
+/* Do all nodes, and is nothing on its way that doesn't? */
+static bool all_ring(void)
+{
+    if (bell_n_found() < head.n_nodes || !mpi_io_is_idle(&head.io))
+        return false;
+    for (unsigned i = 0; i < head.n_nodes; i++)
+        if (!TAILQ_EMPTY(&head.nodes[i].items))
+            return false;
+    return true;
+}
+
 static void serve(void)
 {
     unsigned n = 0;
 
     while (watched_lives() || programs_are_there()) {
-        bool did = step();
-        unsigned us = mpi_io_rest(did);
+        bool did = step(), rings = all_ring();
+        unsigned us = mpi_io_rest(did, rings);
 
         /* Connections are only looked for there. */
         if (us || ++n % 256 == 0)
-            rest(us);
+            rest(us, us && rings);
         else if (!did)
             mpi_io_yield();
         head_beat(&head);
@@ -332,7 +379,7 @@ static void say_quit(void)
 /* A node that is lost would never come to the end. */
 static void step_to_end(void)
 {
-    unsigned us = mpi_io_rest(step());
+    unsigned us = mpi_io_rest(step(), false);
 
     if (us)
         usleep(us);
@@ -360,6 +407,8 @@ static void end(void)
 
 int main(int argc, char **argv)
 {
+    struct bell_is bell;
+    bool has_bell;
     int size;
 
     if (argc == 3) {
@@ -386,7 +435,9 @@ int main(int argc, char **argv)
         head.nodes[i].heard_ns = tsl_clock_ns();
         TAILQ_INIT(&head.nodes[i].items);
     }
+    has_bell = bell_make(&bell);
     wait_for_nodes();
+    send_bells(has_bell ? &bell : NULL);
     for (unsigned i = 0; i < head.n_nodes; i++)
         head.nodes[i].heard_ns = tsl_clock_ns();
     listen_there();

@@ -46,6 +46,14 @@ static void take_hello(struct head_node *node, const uint8_t *data, size_t size)
     node->hello = tsl_remote_get_hello(data, size, &node->is);
 }
 
+static void take_bell(struct head_node *node, const uint8_t *data, size_t size)
+{
+    if (bell_get(data, size, &node->bell))
+        bell_find((int)node->index + 1, &node->bell);
+    else
+        node->bell.host_id = 0;
+}
+
 static void take_frame(struct head *head, struct head_node *node, uint8_t *data, size_t size)
 {
     struct tsl_remote_frame frame;
@@ -65,6 +73,8 @@ static void take_frame(struct head *head, struct head_node *node, uint8_t *data,
     node->has_quit |= frame.kind == TSL_REMOTE_QUIT;
     if (frame.kind == TSL_REMOTE_HELLO)
         take_hello(node, data + TSL_REMOTE_FRAME_SIZE, size - TSL_REMOTE_FRAME_SIZE);
+    if (frame.kind == TSL_REMOTE_BELL)
+        take_bell(node, data + TSL_REMOTE_FRAME_SIZE, size - TSL_REMOTE_FRAME_SIZE);
     program = frame.kind == TSL_REMOTE_BYE ? head_find(head, frame.peer) : NULL;
     if (program)
         program->gone = true; /* It said what makes no sense. */

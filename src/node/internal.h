@@ -248,6 +248,9 @@ struct node_server {
 /* server.c: that program's, unless it is closing. */
 struct node_session *node_find_session(struct node_server *server, uint32_t program);
 
+/* An event was put down; without the lock. */
+void node_wake(struct node_server *server);
+
 /* object.c */
 struct node_object *node_find(struct node_session *session, uint64_t id, enum node_kind kind);
 /* Of that size, with one reference, in the session by its number. NULL: no memory, or the number is taken. */

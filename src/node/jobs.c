@@ -301,6 +301,7 @@ static void run(struct tsl_job *base)
     server->jobs = job;
     pthread_cond_signal(&server->wake);
     pthread_mutex_unlock(&server->lock);
+    node_wake(server);
 }
 
 /* ---- In the server's thread -------------------------------------------------------------------------------------- */

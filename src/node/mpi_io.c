@@ -1,6 +1,7 @@
 #include "node/mpi_io.h"
 #include "base/clock.h"
 #include "base/thread.h"
+#include "node/bell.h"
 
 #ifdef TESELA_MPI_SURVIVES
 #include <mpi-ext.h>
@@ -134,6 +135,7 @@ static void send(struct mpi_io *io, int rank, int tag, const void *bytes, size_t
     *sending = *as;
     if (!is_good(io, MPI_Isend(bytes, (int)size, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &sending->request)))
         sending->request = MPI_REQUEST_NULL; /* To nobody: it is over. */
+    bell_ring(rank);
     TAILQ_INSERT_TAIL(&io->sendings, sending, link);
 }
 
@@ -223,6 +225,13 @@ uint8_t *mpi_io_take(struct mpi_io *io, int *rank, size_t *size, mpi_io_room_fn 
     return data;
 }
 
+bool mpi_io_has_frame(struct mpi_io *io)
+{
+    int is = 0;
+
+    return is_good(io, MPI_Iprobe(MPI_ANY_SOURCE, MPI_IO_FRAME, MPI_COMM_WORLD, &is, MPI_STATUS_IGNORE)) && is;
+}
+
 #define LOOK_NS 50000000u /* from one look to the next */
 
 bool mpi_io_is_orphan(void)
@@ -268,10 +277,13 @@ static unsigned rest_beside_others(uint64_t quiet_us)
     return us < 200 ? 200 : us > 1000 ? 1000 : (unsigned)us;
 }
 
+/* Only what doesn't ring waits for the end of it: the other side of a large message, a process that has ended. */
+#define RUNG_US 1000u
+
 /* Where there are processors enough a loop looks for two milliseconds without a rest; else programs need them more. Who
  * yields a processor that another thread computes on waits for the end of its turn, some milliseconds. Who sleeps has
  * it as soon as it wakes, so there a loop rests from the first look on. */
-unsigned mpi_io_rest(bool did)
+unsigned mpi_io_rest(bool did, bool rings)
 {
     static uint64_t last_ns;
     static long processors;
@@ -285,9 +297,13 @@ unsigned mpi_io_rest(bool did)
     if (did)
         last_ns = now;
     us = (now - last_ns) / 1000;
+    if (rings && (processors < 8 || now < wanted_until_ns))
+        return did ? 0 : RUNG_US;
     if (now < wanted_until_ns)
         return did ? 0 : rest_beside_others(us);
     if (us < (processors >= 8 ? 2000 : 200))
         return 0;
+    if (rings)
+        return RUNG_US;
     return us < 5000 ? 20 : us < 50000 ? 200 : 1000;
 }

@@ -68,8 +68,11 @@ uint8_t *mpi_io_take(struct mpi_io *io, int *rank, size_t *size, mpi_io_room_fn 
 bool mpi_io_is_orphan(void);
 
 /* How long a loop rests before it looks again: not at all for a while after it did something, then longer and longer.
- * Microseconds. */
-unsigned mpi_io_rest(bool did);
+ * rings: who sends something rings for it (bell.h), so the loop may rest for longer, and sooner where processors are
+ * few. Microseconds. */
+unsigned mpi_io_rest(bool did, bool rings);
+/* Has a frame come? A look before a rest. */
+bool mpi_io_has_frame(struct mpi_io *io);
 /* Between two looks without a rest: others may have the processor. */
 void mpi_io_yield(void);
 

@@ -1,10 +1,12 @@
 #include "node/node_main.h"
 #include "base/clock.h"
 #include "compile_client/client.h"
+#include "node/bell.h"
 #include "node/mpi_io.h"
 #include "node/server.h"
 #include "node/stage.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,7 @@ static struct {
     struct node_server *server;
     struct receivings receivings;
     uint64_t beat_ns;
-    unsigned n_quits;
+    unsigned n_quits, n_others; /* others: the head among them */
     bool has_quit;
 } node;
 
@@ -92,6 +94,30 @@ static void send_hello(void)
         writer.data, NULL);
 }
 
+static void send_bell(void)
+{
+    static const uint8_t none[TSL_REMOTE_FRAME_SIZE];
+    struct tsl_writer writer = {.size = 0};
+    struct bell_is is;
+
+    if (!bell_make(&is))
+        return;
+    tsl_write_raw(&writer, none, sizeof(none));
+    bell_put(&writer, &is);
+    if (writer.failed)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    mpi_io_send(
+        &node.io, HEAD,
+        &(struct tsl_remote_frame){.kind = TSL_REMOTE_BELL, .size = (uint32_t)(writer.size - TSL_REMOTE_FRAME_SIZE)},
+        writer.data, NULL);
+}
+
+static void wake(void *arg)
+{
+    (void)arg;
+    bell_ring_own();
+}
+
 /* ---- From the head ----------------------------------------------------------------------------------------------- */
 
 /* MPI brings the bytes whether somebody wants them or not. */
@@ -141,7 +167,8 @@ static void tell_nonsense(uint32_t program)
 /* The head says all but PEER, nodes that alone. */
 static bool is_sound(const struct tsl_remote_frame *frame, int rank, size_t size)
 {
-    bool is_peer = frame->kind == TSL_REMOTE_PEER, has_body = is_peer || frame->kind == TSL_REMOTE_MESSAGES;
+    bool is_peer = frame->kind == TSL_REMOTE_PEER,
+         has_body = is_peer || frame->kind == TSL_REMOTE_MESSAGES || frame->kind == TSL_REMOTE_BELL;
 
     return is_peer == (rank != HEAD) && (!has_body || frame->size == size - TSL_REMOTE_FRAME_SIZE);
 }
@@ -150,6 +177,14 @@ static bool is_sound(const struct tsl_remote_frame *frame, int rank, size_t size
 static void *room(int rank, size_t size)
 {
     return rank == HEAD ? malloc(size) : node_server_room(node.server, size);
+}
+
+static void take_bell(const struct tsl_remote_frame *frame, const uint8_t *body)
+{
+    struct bell_is is;
+
+    if (frame->peer <= node.n_others && bell_get(body, frame->size, &is))
+        bell_find((int)frame->peer, &is);
 }
 
 static bool take_frame(void)
@@ -175,6 +210,8 @@ static bool take_frame(void)
             tell_nonsense(frame.peer);
         return true;
     }
+    if (frame.kind == TSL_REMOTE_BELL)
+        take_bell(&frame, data + TSL_REMOTE_FRAME_SIZE);
     free(data);
     if (frame.kind == TSL_REMOTE_PAYLOAD)
         receive_payload(&frame);
@@ -229,16 +266,36 @@ static void look_for_end(void)
     node.has_quit = true;
 }
 
+/* Not while something is on its way that doesn't ring. */
+static bool all_ring(void)
+{
+    return bell_n_found() == node.n_others && mpi_io_is_idle(&node.io) && TAILQ_EMPTY(&node.receivings);
+}
+
+/* Until something comes that is rung for, or so many microseconds. */
+static void rest_until_rung(unsigned us)
+{
+    struct pollfd bell = {.fd = bell_file(), .events = POLLIN};
+    struct timespec time = {.tv_nsec = (long)us * 1000};
+
+    bell_begin_rest();
+    if (!mpi_io_has_frame(&node.io) && !node_server_has_events(node.server))
+        ppoll(&bell, 1, &time, NULL);
+    bell_end_rest();
+}
+
 static void serve(void)
 {
     while (node.n_quits < 2) {
-        bool did = step();
-        unsigned rest = mpi_io_rest(did);
+        bool did = step(), rings = all_ring();
+        unsigned rest = mpi_io_rest(did, rings);
 
         look_for_end();
         if (mpi_io_is_orphan())
             _exit(1);
-        if (rest)
+        if (rest && rings)
+            rest_until_rung(rest);
+        else if (rest)
             node_server_wait(node.server, rest);
         else if (!did)
             mpi_io_yield();
@@ -283,7 +340,7 @@ static void find_compiler(void)
 
 int node_main(int argc, char **argv)
 {
-    struct node_out out = {.messages = send_messages, .payload = send_payload, .peer = send_peer};
+    struct node_out out = {.messages = send_messages, .payload = send_payload, .peer = send_peer, .wake = wake};
     int rank, size;
 
     set_environment();
@@ -293,11 +350,13 @@ int node_main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     out.index = (unsigned)rank - 1;
     out.n_nodes = (unsigned)size - 1;
+    node.n_others = out.n_nodes;
     mpi_io_init(&node.io);
     TAILQ_INIT(&node.receivings);
     node.server = node_server_create(&out);
     if (!node.server)
         MPI_Abort(MPI_COMM_WORLD, 1);
+    send_bell(); /* The head passes on what it has when all have said HELLO. */
     send_hello();
     serve();
     MPI_Finalize();

@@ -299,6 +299,22 @@ bool node_server_step(struct node_server *server)
     return did;
 }
 
+bool node_server_has_events(struct node_server *server)
+{
+    bool has;
+
+    pthread_mutex_lock(&server->lock);
+    has = server->ended || server->jobs;
+    pthread_mutex_unlock(&server->lock);
+    return has;
+}
+
+void node_wake(struct node_server *server)
+{
+    if (server->out.wake)
+        server->out.wake(server->out.arg);
+}
+
 void node_server_wait(struct node_server *server, unsigned us)
 {
     struct timespec until = tsl_clock_until((long)us * 1000);

@@ -20,6 +20,7 @@ struct node_out {
     void (*payload)(void *arg, uint32_t program, void *data, size_t size);
     /* A frame PEER to another node, about that program. Data begin with room for a frame. */
     void (*peer)(void *arg, unsigned node, uint32_t program, uint8_t *data, size_t size);
+    void (*wake)(void *arg); /* from any thread: there is something for a step; NULL: nobody waits elsewhere */
 };
 
 /* For the members that the registry opens, without those that can't serve this way. NULL: no memory. */
@@ -50,5 +51,6 @@ bool node_server_is_empty(const struct node_server *server);
 bool node_server_step(struct node_server *server);
 /* Until there is something for a step, or so many microseconds. */
 void node_server_wait(struct node_server *server, unsigned us);
+bool node_server_has_events(struct node_server *server);
 
 #endif

@@ -257,7 +257,7 @@ static bool answer_common(struct node_session *session, const struct tsl_remote_
     if (!session->common)
         session->common = node_common_create(session->server);
     if (session->common)
-        tsl_remote_put_common(&writer, node_common_is(session->common));
+        tsl_put_memory_file(&writer, node_common_is(session->common));
     node_answer(session, request->answer, session->common && !writer.failed ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY,
                 writer.data, writer.size);
     free(writer.data);

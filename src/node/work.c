@@ -273,6 +273,7 @@ static void note_end(void *arg, cl_int status)
     server->last_ended = &work->next_event;
     pthread_cond_signal(&server->wake);
     pthread_mutex_unlock(&server->lock);
+    node_wake(server);
 }
 
 static unsigned native_waits(const struct node_work *work, struct tsl_fence **fences)

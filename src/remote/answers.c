@@ -96,28 +96,6 @@ void tsl_remote_member_finish(struct tsl_remote_member *member)
     memset(member, 0, sizeof(*member));
 }
 
-static void code_common(const struct codec *c, struct tsl_remote_common *common)
-{
-    code_u32(c, &common->pid);
-    code_u32(c, &common->file);
-    for (unsigned i = 0; i < sizeof(common->token); i++)
-        code_u8(c, &common->token[i]);
-}
-
-void tsl_remote_put_common(struct tsl_writer *writer, const struct tsl_remote_common *common)
-{
-    struct tsl_remote_common copy = *common;
-
-    code_common(&(struct codec){.writer = writer}, &copy);
-}
-
-bool tsl_remote_get_common(struct tsl_reader *reader, struct tsl_remote_common *common)
-{
-    memset(common, 0, sizeof(*common));
-    code_common(&(struct codec){.reader = reader}, common);
-    return tsl_read_end(reader);
-}
-
 static void code_built(const struct codec *c, struct tsl_remote_built *built)
 {
     code_text(c, &built->log);

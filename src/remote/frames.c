@@ -25,6 +25,7 @@ static bool is_sound(const struct tsl_remote_frame *frame)
     switch (frame->kind) {
     case TSL_REMOTE_HELLO:
     case TSL_REMOTE_LOST:
+    case TSL_REMOTE_BELL:
         return frame->size <= 4096;
     case TSL_REMOTE_MESSAGES:
         return frame->size <= TSL_REMOTE_MAX_FRAME;

@@ -37,6 +37,7 @@
 #include "driver/driver.h"
 #include "facts/il.h"
 #include "facts/kernel_facts.h"
+#include "remote/memory_file.h"
 
 #define TSL_REMOTE_MAGIC   0x4e4c5354u /* "TSLN" */
 #define TSL_REMOTE_VERSION 12u
@@ -63,7 +64,8 @@ enum tsl_remote_frame_kind {
     TSL_REMOTE_QUIT = 7,     /* head to node: the job ends; node to head: it has sent all; head to node: so have all */
     TSL_REMOTE_BEAT = 8,     /* node to head, head to program: it lives; each second */
     TSL_REMOTE_PEER = 9,     /* node to node: size bytes, a READ or its reply, and data behind that */
-    TSL_REMOTE_LAST_FRAME = TSL_REMOTE_PEER,
+    TSL_REMOTE_BELL = 10,    /* node to head: its bell, struct bell_is; head to node: that of rank `peer` */
+    TSL_REMOTE_LAST_FRAME = TSL_REMOTE_BELL,
 };
 
 #define TSL_REMOTE_FRAME_SIZE 16u
@@ -140,7 +142,7 @@ enum tsl_remote_request_kind {
     TSL_REMOTE_OPENS,      /* when work id has ended well, gate `of` of node param opens */
     TSL_REMOTE_OPENED_BY,  /* gate id opens when work `of` of node param has ended well */
 
-    TSL_REMOTE_COMMON,           /* asks: struct tsl_remote_common */
+    TSL_REMOTE_COMMON,           /* asks: struct tsl_memory_file */
     TSL_REMOTE_COMMON_IS_MAPPED, /* data may go there from now on */
     TSL_REMOTE_SLOT_IS_FREE,     /* slot: what a READ brought there was taken */
 
@@ -313,21 +315,13 @@ void tsl_remote_put_member(struct tsl_writer *writer, const struct tsl_remote_me
 bool tsl_remote_get_member(struct tsl_reader *reader, struct tsl_remote_member *member);
 void tsl_remote_member_finish(struct tsl_remote_member *member);
 
-/* Memory of a node's that a program of the same machine maps as well, if it can: TSL_REMOTE_COMMON_SIZE bytes of the
- * file /proc/pid/fd/file, which begins with the token. Behind TSL_REMOTE_COMMON_HEAD bytes come the program's slots,
- * then the node's. Who has a slot says in which one data are; it is theirs again when the other side says so. */
-struct tsl_remote_common {
-    uint32_t pid, file;
-    uint8_t token[16]; /* by chance: another process may have that number elsewhere */
-};
-
+/* Memory that a node offers a program of its machine (tsl_memory_file): behind TSL_REMOTE_COMMON_HEAD bytes the
+ * program's slots, then the node's. Who has a slot says in which one data are; it is theirs again when the other side
+ * says so. */
 #define TSL_REMOTE_N_COMMON    16u /* slots each way */
 #define TSL_REMOTE_COMMON_HEAD ((size_t)4096)
 #define TSL_REMOTE_COMMON_SIZE (TSL_REMOTE_COMMON_HEAD + 2 * TSL_REMOTE_N_COMMON * TSL_REMOTE_PIECE)
 #define TSL_REMOTE_COMMON_NAME "tesela-common" /* of the file */
-
-void tsl_remote_put_common(struct tsl_writer *writer, const struct tsl_remote_common *common);
-bool tsl_remote_get_common(struct tsl_reader *reader, struct tsl_remote_common *common);
 
 struct tsl_remote_built {
     char *log, *kernels; /* names, as program_kernels gives them; NULL: none */
