@@ -179,6 +179,7 @@ static bool pays(struct tsl_cut *cut, struct tsl_parts *parts, struct tsl_candid
         cut->command->share.joint_ns = parts->joint_ns;
     }
     count_moved_borders(cut, parts, candidates);
+    parts->divided = tsl_cut_was_divided(cut);
     return tsl_placer_pays(cut->command->graph->placer, &ask, parts);
 }
 
@@ -375,6 +376,7 @@ static bool again(struct tsl_cut *cut, struct tsl_cut_kept *kept, struct tsl_can
         return false;
     struct tsl_ask booked = *cut->ask;
     booked.candidates = kept->candidates;
+    parts.divided = cut->n_inside > 0;
     tsl_placer_repeat(c->graph->placer, &booked, &parts);
     tsl_cut_count(c, TSL_RUNG_EXACT);
     return true;

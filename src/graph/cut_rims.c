@@ -197,6 +197,12 @@ void tsl_cut_divide(struct tsl_cut *cut, const struct tsl_parts *parts, const st
         find(cut);
 }
 
+bool tsl_cut_was_divided(const struct tsl_cut *cut)
+{
+    const struct tsl_rim_memo *memo = &cut->command->kernel->cut.rims;
+    return cut->rung == TSL_RUNG_EXACT && memo->width && memo->n_shares == cut->n;
+}
+
 void tsl_cut_place_rim(const struct tsl_cut *cut, struct tsl_share *rim)
 {
     struct tsl_command *c = cut->command;

@@ -11,6 +11,8 @@
 #ifndef TSL_GRAPH_CUT_RIMS_H
 #define TSL_GRAPH_CUT_RIMS_H
 
+#include <stdbool.h>
+
 struct tsl_candidate;
 struct tsl_command;
 struct tsl_cut;
@@ -20,6 +22,8 @@ struct tsl_share;
 /* Divides the shares of a launch that is cut exactly, if that hides moves; else leaves them. Of the candidates move_ns
  * is what the shares lack. */
 void tsl_cut_divide(struct tsl_cut *cut, const struct tsl_parts *parts, const struct tsl_candidate *candidates);
+/* Was the kernel's last launch that was cut in so many shares divided? */
+bool tsl_cut_was_divided(const struct tsl_cut *cut);
 /* Places a rim, whose member and work are set, behind that member's inside, which is placed. */
 void tsl_cut_place_rim(const struct tsl_cut *cut, struct tsl_share *rim);
 /* An inside of the command lacked something after all: rims are looked for anew. */

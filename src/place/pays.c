@@ -9,7 +9,8 @@
  * much as a large move: memory is taken and code is loaded there.
  *
  * *The ledger.* A cut distributes data, and the price may be paid by other launches, which need them together. So a
- * ledger sets what each cut gains, without moves, against all moves between members, of cut and whole launches. When
+ * ledger sets what each cut gains, without moves, against all moves between members, of cut and whole launches, but for
+ * those that take place beside the insides of launches that are divided. When
  * it is OVERDRAWN_NS in the red nothing is cut for a while, each time longer. Moves take longer than thought where all
  * members make some at once: what launches were seen to wait for them beyond that is set against it as well. Moves that
  * were paid for by what was lost without them aren't set against it once more. Where the next whole launch would first
@@ -227,6 +228,14 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
     placer->back_ns = fmax(placer->back_ns - peer_ns, 0); /* It has brought so much together. */
 }
 
+/* Moves beside parts cost what is longer than these. Waits for them all the same are seen (tsl_placer_parts_ended). */
+static double open_ns(const struct tsl_placer *placer, const struct tsl_parts *parts, double peer_ns)
+{
+    double moves_ns = with_latency(placer, peer_ns);
+
+    return parts->divided ? fmax(moves_ns - parts->run_ns, 0) : moves_ns;
+}
+
 /* prepaid: launches that ran whole for their moves' sake have lost what these cost. */
 static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, bool prepaid)
 {
@@ -245,7 +254,7 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
     placer->back_ns = fmax(placer->back_ns, parts->whole_peer_ns);
     if (gain_ns > 0)
         take_more(placer);
-    book(placer, gain_ns - with_latency(placer, peer_ns));
+    book(placer, gain_ns - open_ns(placer, parts, peer_ns));
 }
 
 void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)

@@ -194,6 +194,7 @@ struct tsl_parts {
     double whole_move_ns;       /* its moves alone */
     double whole_peer_ns;       /* ... of what other members have */
     double joint_ns;            /* what the caller found out: making copies for the parts, and these one again */
+    bool divided;               /* ... and whether what is missing moves beside the parts (graph/cut_rims.h) */
 };
 
 /* Are these two members of one kind, so that kernels give the same results there, bit by bit? */

@@ -727,6 +727,36 @@ static void test_waits(void **state)
     assert_in_range(n_whole, 16, 63); /* Regret and doubt. */
 }
 
+/* Moves beside parts aren't set against what cuts gain, others are: then cuts of little gain stop. */
+static void test_moves_beside_parts(void **state)
+{
+    (void)state;
+    for (unsigned divided = 0; divided < 2; divided++) {
+        struct tsl_parts parts;
+        unsigned n_cut = 0;
+
+        if (divided)
+            end(NULL);
+        begin_alike(2);
+        learn(0, KERNEL, 1e6);
+        all[0].move_ns = all[0].peer_ns = all[1].move_ns = all[1].peer_ns = 2e5;
+        assert_cut(KERNEL, &parts);
+        parts.divided = divided;
+        for (unsigned i = 0; i < 8; i++)
+            tsl_placer_parts_ended(placer, 500000, 620000);
+        for (unsigned i = 0; i < 8; i++)
+            tsl_placer_parts_waited(placer, 2e5, 6e5);
+        for (; n_cut < 400; n_cut++) {
+            struct tsl_ask asked = question(KERNEL, LARGE);
+
+            if (!tsl_placer_repeats(placer, &asked))
+                break;
+            tsl_placer_repeat(placer, &asked, &parts);
+        }
+        assert_true(divided ? n_cut == 400 : n_cut < 300);
+    }
+}
+
 /* What copies cost counts as the work does. */
 static void test_copies(void **state)
 {
@@ -1430,6 +1460,7 @@ int main(void)
         cmocka_unit_test_teardown(test_paid_once, end),
         cmocka_unit_test_teardown(test_cost, end),
         cmocka_unit_test_teardown(test_waits, end),
+        cmocka_unit_test_teardown(test_moves_beside_parts, end),
         cmocka_unit_test_teardown(test_plans, end),
         cmocka_unit_test_teardown(test_plans_while_nobody_works, end),
         cmocka_unit_test_teardown(test_joints, end),
