@@ -64,7 +64,8 @@ bool bell_make(struct bell_is *is)
     return true;
 }
 
-/* The process is the right one, as its memory was found. */
+/* The process is the right one, as its memory was found. For reading as well, so that to ring for one that has ended is
+ * no signal that ends this process: some MPI survives the end of others. */
 static int open_pipe(const struct bell_is *is)
 {
     char path[64], link[64] = "", wanted[64];
@@ -73,7 +74,7 @@ static int open_pipe(const struct bell_is *is)
     snprintf(wanted, sizeof(wanted), "pipe:[%llu]", (unsigned long long)is->pipe_id);
     if (readlink(path, link, sizeof(link) - 1) <= 0 || strcmp(link, wanted) != 0)
         return -1;
-    return open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    return open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 }
 
 void bell_find(int rank, const struct bell_is *is)
