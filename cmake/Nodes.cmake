@@ -1,6 +1,6 @@
 # Members on other machines. What serves them, whatever brings the requests, for tests as well.
 file(GLOB node_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/node/*.c)
-list(FILTER node_sources EXCLUDE REGEX "/src/node/(main|head[a-z_]*|node_main|mpi_io|bell)[.]c$")
+list(FILTER node_sources EXCLUDE REGEX "/src/node/(main|head[a-z_]*|node_main|mpi_io)[.]c$")
 add_library(tesela_node_server STATIC ${node_sources})
 target_link_libraries(tesela_node_server PUBLIC tesela_core)
 
@@ -10,7 +10,7 @@ function(tesela_add_nodes suffix mpi)
         src/node/bell.c src/remote/frames.c src/remote/memory_file.c src/base/bytes.c src/base/clock.c src/base/thread.c)
     target_include_directories(tesela_head${suffix} PRIVATE include src icd ${PROJECT_SOURCE_DIR})
     target_link_libraries(tesela_head${suffix} PRIVATE tesela_flags tesela_requirements ${mpi})
-    add_executable(tesela_node${suffix} src/node/main.c src/node/node_main.c src/node/mpi_io.c src/node/bell.c)
+    add_executable(tesela_node${suffix} src/node/main.c src/node/node_main.c src/node/mpi_io.c)
     target_link_libraries(tesela_node${suffix} PRIVATE tesela_node_server ${mpi})
     tesela_link_program(tesela_node${suffix})
     foreach(program head node)
