@@ -21,8 +21,10 @@ static unsigned current_probe;
 
 /* One library while its platforms are being asked for. */
 struct library {
-    const char *name; /* as the .icd file spells it */
-    const char *icd;  /* the .icd file's name, for messages */
+    char *name;   /* owned, as the .icd file spells it; NULL: the file names none */
+    char *icd;    /* owned, the .icd file's name, for messages */
+    char *error;  /* owned: why there is no name or no handle, if known */
+    void *handle; /* NULL: it could not be opened */
     platform_ids_fn platform_ids;
     tsl_opencl_address_fn address; /* NULL: not ICD 2 */
 };
@@ -219,43 +221,6 @@ static void show_platforms(const struct library *library, tsl_opencl_platform_fn
 /* A pointer to a function out of one to data, as POSIX promises that it works. */
 #define TO_FUNCTION(function, address) (*(void **)&(function) = (address))
 
-/* dlerror() has no codes: its text alone tells a library that isn't there from one that doesn't fit. */
-static void tell_unloaded(const char *icd)
-{
-    const char *error = dlerror();
-    bool missing = error && strstr(error, "cannot open shared object");
-
-    tsl_driver_report_trouble(missing ? TSL_TROUBLE_NO_LIBRARY : TSL_TROUBLE_UNFIT, "%s: %s", icd,
-                              error ? error : "its library could not be loaded");
-}
-
-static void load(const char *icd, const char *name, tsl_opencl_platform_fn *fn, void *arg)
-{
-    struct library library = {.name = name, .icd = icd};
-    extension_address_fn extension_address;
-    /* Lazily, as Debian's loader: a function that the library lacks may never be called. */
-    void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-
-    if (!handle) {
-        tell_unloaded(icd);
-        return;
-    }
-    TO_FUNCTION(extension_address, dlsym(handle, "clGetExtensionFunctionAddress"));
-    if (!extension_address) {
-        tsl_driver_report_problem("%s: %s is not an OpenCL ICD", icd, name);
-        return;
-    }
-    if (is_our_file(*(void **)&extension_address))
-        return;
-    TO_FUNCTION(library.platform_ids, extension_address("clIcdGetPlatformIDsKHR"));
-    TO_FUNCTION(library.address, extension_address("clIcdGetFunctionAddressForPlatformKHR"));
-    if (!library.platform_ids) {
-        tsl_driver_report_problem("%s: %s is not an OpenCL ICD", icd, name);
-        return;
-    }
-    show_platforms(&library, fn, arg);
-}
-
 /* The first line without blanks at its ends. */
 static char *first_line(const char *file)
 {
@@ -279,21 +244,68 @@ static char *first_line(const char *file)
     return NULL;
 }
 
-static void read_icd(const char *folder, const char *icd, tsl_opencl_platform_fn *fn, void *arg)
+/* The library that the file names is opened, and not asked for anything. */
+static void open_library(struct library *library, const char *folder)
 {
-    char *file, *name;
+    char *file;
 
-    if (asprintf(&file, "%s/%s", folder, icd) < 0)
+    if (!library->icd || asprintf(&file, "%s/%s", folder, library->icd) < 0)
         return;
     errno = 0;
-    name = first_line(file);
-    if (!name)
-        tsl_driver_report_trouble(TSL_TROUBLE_NO_LIBRARY, "%s names no library%s%s", file, errno ? ": " : "",
-                                  errno ? strerror(errno) : "");
-    else
-        load(icd, name, fn, arg);
-    free(name);
+    library->name = first_line(file);
     free(file);
+    if (!library->name) {
+        library->error = errno ? strdup(strerror(errno)) : NULL;
+        return;
+    }
+    /* Lazily, as Debian's loader: a function that the library lacks may never be called. */
+    library->handle = dlopen(library->name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library->handle) {
+        const char *error = dlerror();
+
+        library->error = error ? strdup(error) : NULL;
+    }
+}
+
+/* dlerror() has no codes: its text alone tells a library that isn't there from one that doesn't fit. */
+static void tell_unopened(const struct library *library, const char *folder)
+{
+    const char *error = library->error;
+    bool missing = error && strstr(error, "cannot open shared object");
+
+    if (!library->name)
+        tsl_driver_report_trouble(TSL_TROUBLE_NO_LIBRARY, "%s/%s names no library%s%s", folder, library->icd,
+                                  error ? ": " : "", error ? error : "");
+    else
+        tsl_driver_report_trouble(missing ? TSL_TROUBLE_NO_LIBRARY : TSL_TROUBLE_UNFIT, "%s: %s", library->icd,
+                                  error ? error : "its library could not be loaded");
+}
+
+static void ask_library(struct library *library, tsl_opencl_platform_fn *fn, void *arg)
+{
+    extension_address_fn extension_address;
+
+    TO_FUNCTION(extension_address, dlsym(library->handle, "clGetExtensionFunctionAddress"));
+    if (!extension_address) {
+        tsl_driver_report_problem("%s: %s is not an OpenCL ICD", library->icd, library->name);
+        return;
+    }
+    if (is_our_file(*(void **)&extension_address))
+        return;
+    TO_FUNCTION(library->platform_ids, extension_address("clIcdGetPlatformIDsKHR"));
+    TO_FUNCTION(library->address, extension_address("clIcdGetFunctionAddressForPlatformKHR"));
+    if (!library->platform_ids) {
+        tsl_driver_report_problem("%s: %s is not an OpenCL ICD", library->icd, library->name);
+        return;
+    }
+    show_platforms(library, fn, arg);
+}
+
+static void drop_library(struct library *library)
+{
+    free(library->name);
+    free(library->icd);
+    free(library->error);
 }
 
 static int is_icd(const struct dirent *entry)
@@ -309,9 +321,26 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* All libraries are opened before the first is asked, as loaders do. Two vendors may need two versions of one library,
+ * whose inline variables are one for the whole process: Clang's, when it has been used before the other version came,
+ * ends the process at its exit (PoCL 7 with Clang 19, Mesa 22 with Clang 15). */
+static void show_libraries(struct library *libraries, int n, const char *folder, tsl_opencl_platform_fn *fn, void *arg)
+{
+    for (int i = 0; i < n; i++)
+        open_library(&libraries[i], folder);
+    for (int i = 0; i < n; i++) {
+        if (libraries[i].handle)
+            ask_library(&libraries[i], fn, arg);
+        else if (libraries[i].icd)
+            tell_unopened(&libraries[i], folder);
+        drop_library(&libraries[i]);
+    }
+}
+
 void tsl_opencl_platforms(const char *folder, tsl_opencl_platform_fn *fn, void *arg)
 {
     struct dirent **entries;
+    struct library *libraries;
     int n = scandir(folder, &entries, is_icd, by_name);
 
     current_probe++;
@@ -322,11 +351,16 @@ void tsl_opencl_platforms(const char *folder, tsl_opencl_platform_fn *fn, void *
     }
     if (n == 0)
         tsl_driver_report_trouble(TSL_TROUBLE_NO_VENDORS, "the folder of vendors, %s, has no .icd file in it", folder);
+    libraries = calloc((size_t)n + 1, sizeof(*libraries));
     for (int i = 0; i < n; i++) {
-        read_icd(folder, entries[i]->d_name, fn, arg);
+        if (libraries)
+            libraries[i].icd = strdup(entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
+    if (libraries)
+        show_libraries(libraries, n, folder, fn, arg);
+    free(libraries);
 }
 
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */

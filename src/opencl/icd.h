@@ -39,8 +39,8 @@ struct tsl_opencl_device {
 /* Called for each platform that is another vendor's, once even if several .icd files lead to it. */
 typedef void tsl_opencl_platform_fn(void *arg, struct tsl_opencl_platform *platform);
 
-/* Reads the .icd files of the folder in the order of their names. What can't be read or loaded is reported by
- * tsl_driver_report_problem. Only one thread at a time (the registry's lock). */
+/* Reads the .icd files of the folder, opens all their libraries, then asks each, in the order of the names. What can't
+ * be read or loaded is reported by tsl_driver_report_problem. Only one thread at a time (the registry's lock). */
 void tsl_opencl_platforms(const char *folder, tsl_opencl_platform_fn *fn, void *arg);
 
 /* The device's structure, made at the first call; NULL if memory ran out. Same locking. */
