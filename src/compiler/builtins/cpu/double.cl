@@ -645,6 +645,25 @@ double OVERLOADABLE atan2pi(double y, double x)
     return turns(atan2(y, x));
 }
 
+/* ---- Signs and exponents ----------------------------------------------------------------------------------------- */
+
+double OVERLOADABLE sign(double x)
+{
+    double one = fabs(x) > 0 ? copysign(1.0, x) : x;
+
+    return isnan(x) ? 0 : one;
+}
+
+/* Of a subnormal number after a product that makes it normal. */
+int OVERLOADABLE ilogb(double x)
+{
+    double size = fabs(x);
+    bool small = size < 0x1p-1022;
+    int e = (int)(as_ulong(small ? size * 0x1p54 : size) >> 52) - (small ? 1023 + 54 : 1023);
+
+    return size == 0 ? FP_ILOGB0 : size < INF ? e : FP_ILOGBNAN; /* of infinity, too */
+}
+
 /* ---- Roots ------------------------------------------------------------------------------------------------------- */
 
 /* 1 / cbrt(a) for a that is normal: a third of the exponent gives it to 4 %, which a polynomial and its series make
@@ -681,6 +700,16 @@ double OVERLOADABLE rsqrt(double x)
 
 /* ---- Of vectors -------------------------------------------------------------------------------------------------- */
 
+#define ILOGB(I) ilogb(x.s##I)
+#define ILOGB_SIZE(T, N)                        \
+    int##N OVERLOADABLE ilogb(T x)              \
+    {                                           \
+        return (int##N)(COMPONENTS_##N(ILOGB)); \
+    }
+EACH_SIZE(ILOGB_SIZE, double)
+#define NAME sign
+EACH_SIZE(SIZE_1, double)
+#undef NAME
 #define NAME cbrt
 EACH_SIZE(SIZE_1, double)
 #undef NAME

@@ -110,6 +110,19 @@ static float sin_of_half_turns(float w)
 #include "half_turns.h"
 #undef T
 
+/* In half turns (6 ulps). What is left of whole ones is exact, and what is nearer to a quarter counts from there. */
+float OVERLOADABLE tanpi(float x)
+{
+    float n = rint(x), r = x - n, size = fabs(r), half_of_n = 0.5f * n;
+    bool far = size > 0.25f;
+    float q = far ? 0.5f - size : size, u = q * q, u2 = u * u;
+    float s = fma(q, M_PI_F, q * fma(u, of_3(u, u2, (float3)(-5.16770887f, 2.54980516f, -0.589418769f)), -8.74227766e-08f));
+    float c = fma(u, of_3(u, u2, (float3)(-4.93479061f, 4.05765152f, -1.30670607f)), 1.0f);
+    float of_whole = rint(half_of_n) == half_of_n ? x : -x;
+
+    return copysign((far ? c : s) / (far ? s : c), r == 0 ? of_whole : r);
+}
+
 #define SINCOS(AS)                                    \
     float OVERLOADABLE sincos(float x, AS float *c)   \
     {                                                 \
@@ -197,6 +210,19 @@ float OVERLOADABLE sign(float x)
     return isnan(x) ? 0 : one;
 }
 
+/* ---- Exponents ------------------------------------------------------------------------------------------------------
+ */
+
+/* Of a subnormal number after a product that makes it normal. */
+int OVERLOADABLE ilogb(float x)
+{
+    float size = fabs(x);
+    bool small = size < 0x1p-126f;
+    int e = (int)(as_uint(small ? size * 0x1p24f : size) >> 23) - (small ? 127 + 24 : 127);
+
+    return size == 0 ? FP_ILOGB0 : size < INFINITY ? e : FP_ILOGBNAN; /* of infinity, too */
+}
+
 /* ---- Arcs -----------------------------------------------------------------------------------------------------------
  */
 
@@ -227,6 +253,70 @@ float OVERLOADABLE acospi(float x)
     float t = arc_sine(far ? __builtin_sqrtf(half_of_rest) : x, far ? half_of_rest : x * x);
 
     return far ? (x > 0 ? 2 * t : fma(t, -2.0f, 1.0f)) : 0.5f - t;
+}
+
+#define QUARTER_TURN_REST -4.37113883e-08f /* of M_PI_2_F */
+
+/* The arc tangent of q, 0 to 1. */
+static float atan_near(float q)
+{
+    float u = q * q, u2 = u * u;
+    float p = of_8(u, u2, u2 * u2,
+                   (float8)(-0.333331525f, 0.199937731f, -0.142110556f, 0.106660046f, -0.0755221471f, 0.0432118624f,
+                            -0.0163679291f, 0.00292069255f));
+
+    return fma(q * u, p, q);
+}
+
+/* The same in half turns. */
+static float atanpi_near(float q)
+{
+    float u = q * q, u2 = u * u;
+    float p = of_8(u, u2, u2 * u2,
+                   (float8)(-0.10610272f, 0.0636421591f, -0.0452351943f, 0.0339509472f, -0.0240394454f, 0.0137547627f,
+                            -0.00521007366f, 0.00092968531f));
+
+    return fma(q, M_1_PI_F, q * fma(u, p, 1.28412766e-08f));
+}
+
+float OVERLOADABLE atan(float x)
+{
+    float a = fabs(x), t = atan_near(a > 1 ? 1 / a : a);
+
+    return copysign(a > 1 ? M_PI_2_F - (t - QUARTER_TURN_REST) : t, x);
+}
+
+float OVERLOADABLE atanpi(float x)
+{
+    float a = fabs(x), t = atanpi_near(a > 1 ? 1 / a : a);
+
+    return copysign(a > 1 ? 0.5f - t : t, x);
+}
+
+/* The lesser of two sizes by the greater: 0 of two zeros, 1 of two infinities, NaN where one is NaN. */
+static float ratio(float a, float b)
+{
+    bool turned = b > a;
+    float least = turned ? a : b, most = turned ? b : a, q = least / most;
+
+    return a == b ? (a > 0 ? 1 : 0) : q;
+}
+
+/* Left of the origin is also where x is -0. */
+float OVERLOADABLE atan2(float y, float x)
+{
+    float a = fabs(x), b = fabs(y), t = atan_near(ratio(a, b));
+
+    t = b > a ? M_PI_2_F - (t - QUARTER_TURN_REST) : t;
+    return copysign(as_int(x) < 0 ? M_PI_F - (t - 2 * QUARTER_TURN_REST) : t, y);
+}
+
+float OVERLOADABLE atan2pi(float y, float x)
+{
+    float a = fabs(x), b = fabs(y), t = atanpi_near(ratio(a, b));
+
+    t = b > a ? 0.5f - t : t;
+    return copysign(as_int(x) < 0 ? 1 - t : t, y);
 }
 
 /* ---- Roots ---------------------------------------------------------------------------------------------------------
@@ -343,6 +433,13 @@ EACH_SIZE(SIZE_1, float)
 #define NAME log10
 EACH_SIZE(SIZE_1, float)
 #undef NAME
+#define ILOGB(I) ilogb(x.s##I)
+#define ILOGB_SIZE(T, N)                        \
+    int##N OVERLOADABLE ilogb(T x)              \
+    {                                           \
+        return (int##N)(COMPONENTS_##N(ILOGB)); \
+    }
+EACH_SIZE(ILOGB_SIZE, float)
 #define NAME cbrt
 EACH_SIZE(SIZE_1, float)
 #undef NAME
@@ -366,6 +463,21 @@ EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME tan
 EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME tanpi
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME atan
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME atanpi
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME atan2
+EACH_SIZE(SIZE_2, float)
+#undef NAME
+#define NAME atan2pi
+EACH_SIZE(SIZE_2, float)
 #undef NAME
 #define NAME asinpi
 EACH_SIZE(SIZE_1, float)
