@@ -119,6 +119,20 @@ static const char source[] =
     "KERNEL(apart) { IDS uint n = w - 59; o[i * n] += a[i * n] * 3u; o[16 * w * h - 1 - i * n] = a[(x * n + y) * n]; "
     "}\n"
 
+    /* structures that lie anywhere; no item may touch those of items that don't read them */
+    "struct nine { ulong p, q, r, s, t, u, v, w; uint last; };\n"
+    "struct five { ulong p, q, r, s; uint last; };\n"
+    "#define OF_FIVE(m) (m.p * 3 + (m.q ^ m.r * 5) + (m.s >> 7))\n"
+    "#define OF_NINE(m) (OF_FIVE(m) + (m.t ^ m.u * 9) + m.v * 11 + (m.w >> 3) + m.last)\n"
+    "KERNEL(structures) { IDS uint n = mix(a[i]) % 6; ulong s = 0; for (uint k = 0; k < n; k++) {\n"
+    "    struct nine m = ((global const struct nine *)a)[mix(a[i] + k) % 2500]; s += OF_NINE(m) + k; }\n"
+    "    o[i] = (uint)(s ^ s >> 32); }\n"
+    "KERNEL(all_structures) { IDS struct five m = ((global const struct five *)a)[mix(a[i]) % 4000];\n"
+    "    ulong s = OF_FIVE(m); o[i] = (uint)(s ^ s >> 32) + m.last; }\n"
+    "KERNEL(absent_structures) { IDS uint v = mix(a[i]), at = v % 3 ? v % 4000 : v | 0x80000000u; ulong s = 7;\n"
+    "    if (v % 3) { struct five m = ((global const struct five *)a)[at]; s = OF_FIVE(m); }\n"
+    "    o[i] = (uint)(s ^ s >> 32) + at; }\n"
+
     /* dimension 1 */
     "KERNEL(columns) { IDS if (x < w && y < h) o[x * h + y] = mix(a[x * h + y]); }\n"
     "KERNEL(transposes) { IDS o[x * h + y] = a[i] + 1; }\n"
@@ -561,6 +575,63 @@ static uint32_t *column_of(const struct item *at)
     return &right[at->x * H + at->y];
 }
 
+struct nine {
+    uint64_t p, q, r, s, t, u, v, w;
+    uint32_t last;
+};
+
+struct five {
+    uint64_t p, q, r, s;
+    uint32_t last;
+};
+
+static uint64_t of_four(const uint64_t *m)
+{
+    return m[0] * 3 + (m[1] ^ m[2] * 5) + (m[3] >> 7);
+}
+
+static uint32_t folded(uint64_t sum)
+{
+    return (uint32_t)(sum ^ sum >> 32);
+}
+
+static void structures(const struct item *at)
+{
+    uint32_t n = mix(a[at->i]) % 6;
+    uint64_t s = 0;
+
+    for (uint32_t k = 0; k < n; k++) {
+        struct nine m;
+
+        memcpy(&m, (const char *)a + mix(a[at->i] + k) % 2500 * sizeof(m), sizeof(m));
+        s += of_four(&m.p) + (m.t ^ m.u * 9) + m.v * 11 + (m.w >> 3) + m.last + k;
+    }
+    right[at->i] = folded(s);
+}
+
+static struct five five_at(uint32_t number)
+{
+    struct five m;
+
+    memcpy(&m, (const char *)a + number * sizeof(m), sizeof(m));
+    return m;
+}
+
+static void all_structures(const struct item *at)
+{
+    struct five m = five_at(mix(a[at->i]) % 4000);
+
+    right[at->i] = folded(of_four(&m.p)) + m.last;
+}
+
+static void absent_structures(const struct item *at)
+{
+    uint32_t v = mix(a[at->i]), number = v % 3 ? v % 4000 : v | 0x80000000u;
+    struct five m = five_at(v % 3 ? number : 0);
+
+    right[at->i] = folded(v % 3 ? of_four(&m.p) : 7) + number;
+}
+
 static void columns(const struct item *at)
 {
     *column_of(at) = mix(a[at->x * H + at->y]);
@@ -785,6 +856,9 @@ static const struct {
     {"rows_at_times", rows_at_times, false},
     {"rows_in_rows", rows_in_rows, false},
     {"apart", apart, false},
+    {"structures", structures, false},
+    {"all_structures", all_structures, false},
+    {"absent_structures", absent_structures, false},
     {"columns", columns, false},
     {"transposes", transposes, false},
     {"gathers", gathers, false},

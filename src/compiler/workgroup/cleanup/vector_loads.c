@@ -2,6 +2,8 @@
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/ir.h"
 
+#include <string.h>
+
 #define PIECE     8u /* bytes */
 #define MOST      8u /* pieces of a vector */
 #define MAX_LANES 32u
@@ -10,9 +12,10 @@
 /* Vectors of fewer pieces that lie anywhere are gathered as fast. */
 #define LEAST_APART 4u
 
-/* The program's vectors, one for each lane, gathered piece by piece. */
+/* The program's vectors or structures, one for each lane, gathered piece by piece. */
 struct vectors {
     LLVMValueRef address; /* of each lane's vector */
+    LLVMValueRef places;  /* the same, where an address that may not be read is another lane's; apart only */
     LLVMValueRef gathers[MOST];
     LLVMValueRef mask; /* NULL: all lanes */
     LLVMTypeRef type;  /* of a gather */
@@ -103,7 +106,7 @@ static bool is_gather(LLVMValueRef i)
     return callee && kc_name_begins(callee, "llvm.masked.gather.");
 }
 
-/* Sets the number of pieces. False: no vectors, or not worth it. */
+/* Sets the number of pieces by the size of what the address counts. False: no vectors, or not worth it. */
 static bool set_pieces(const struct kc_wg *wg, struct vectors *v, bool may_be_apart)
 {
     LLVMValueRef address = v->address;
@@ -133,7 +136,7 @@ static bool is_harmless(LLVMValueRef i)
     return harmless && !LLVMIsAStoreInst(i) && !LLVMIsAFenceInst(i) && !kc_is_volatile_or_atomic(i);
 }
 
-static bool begin_vectors(const struct kc_wg *wg, LLVMValueRef first, bool may_be_apart, struct vectors *v)
+static bool begin_vectors(const struct kc_wg *wg, LLVMValueRef first, struct vectors *v)
 {
     uint64_t offset;
 
@@ -141,17 +144,15 @@ static bool begin_vectors(const struct kc_wg *wg, LLVMValueRef first, bool may_b
     v->address = without_offset(wg, LLVMGetOperand(first, 0), &offset);
     v->lanes = LLVMGetVectorSize(v->type);
     v->align = (unsigned)LLVMConstIntGetZExtValue(LLVMGetOperand(first, 1));
-    return LLVMABISizeOfType(wg->layout, LLVMGetElementType(v->type)) == PIECE && v->lanes <= MAX_LANES &&
-           set_pieces(wg, v, may_be_apart);
+    return LLVMABISizeOfType(wg->layout, LLVMGetElementType(v->type)) == PIECE && v->lanes <= MAX_LANES;
 }
 
-/* Finds the vectors whose first piece is gathered first. All pieces are: nothing else of memory is read. */
-static bool find(const struct kc_wg *wg, LLVMValueRef first, bool may_be_apart, struct vectors *v)
+/* Finds the v->n pieces, of which one is gathered first. All are: nothing else of memory is read. */
+static bool find_pieces(const struct kc_wg *wg, LLVMValueRef first, struct vectors *v)
 {
     unsigned found = 0;
 
-    if (!is_gather(first) || !begin_vectors(wg, first, may_be_apart, v))
-        return false;
+    memset(v->gathers, 0, sizeof(v->gathers));
     for (LLVMValueRef i = first; i && is_harmless(i) && found < v->n; i = LLVMGetNextInstruction(i)) {
         uint64_t offset;
 
@@ -162,9 +163,30 @@ static bool find(const struct kc_wg *wg, LLVMValueRef first, bool may_be_apart, 
         v->gathers[offset / PIECE] = i;
         found++;
     }
+    return found == v->n;
+}
+
+/* Structures of any size whose first members all are read, four or eight pieces of them. */
+static bool find_structures(const struct kc_wg *wg, LLVMValueRef first, struct vectors *v)
+{
+    v->apart = true;
+    for (v->n = MOST; v->n >= LEAST_APART; v->n /= 2)
+        if (v->lanes % v->n == 0 && find_pieces(wg, first, v))
+            return true;
+    return false;
+}
+
+/* Finds the vectors of which one piece is gathered first. */
+static bool find(const struct kc_wg *wg, LLVMValueRef first, bool may_be_apart, struct vectors *v)
+{
+    if (!is_gather(first) || !begin_vectors(wg, first, v))
+        return false;
+    if (!(set_pieces(wg, v, may_be_apart) && find_pieces(wg, first, v)) &&
+        !(may_be_apart && find_structures(wg, first, v)))
+        return false;
     if (v->mask == LLVMConstAllOnes(LLVMTypeOf(v->mask)))
         v->mask = NULL;
-    return found == v->n;
+    return true;
 }
 
 /* ---- The loads --------------------------------------------------------------------------------------------------- */
@@ -201,7 +223,11 @@ static void deal(struct kc_wg *wg, LLVMValueRef *rows, unsigned n, unsigned lane
 /* The address of a lane's vector. */
 static LLVMValueRef vector_of(struct kc_wg *wg, const struct vectors *v, unsigned lane)
 {
-    LLVMValueRef index = LLVMBuildExtractElement(wg->builder, LLVMGetOperand(v->address, 1), kc_i32(wg, lane), "");
+    LLVMValueRef index;
+
+    if (v->apart)
+        return LLVMBuildExtractElement(wg->builder, v->places, kc_i32(wg, lane), "");
+    index = LLVMBuildExtractElement(wg->builder, LLVMGetOperand(v->address, 1), kc_i32(wg, lane), "");
 
     return LLVMBuildGEP2(wg->builder, LLVMGetGEPSourceElementType(v->address), LLVMGetOperand(v->address, 0), &index, 1,
                          "");
@@ -259,37 +285,89 @@ static void gather_all(struct kc_wg *wg, const struct vectors *v, LLVMValueRef *
     }
 }
 
-static void load_by_mask(struct kc_wg *wg, const struct vectors *v, LLVMValueRef first, LLVMValueRef *pieces)
+/* Splits the block before `first`: the condition decides between the two ways, which come together again there. */
+static void split(struct kc_wg *wg, LLVMValueRef first, LLVMValueRef condition, LLVMBasicBlockRef *ways)
 {
-    LLVMBuilderRef b = wg->builder;
-    LLVMBasicBlockRef before = LLVMGetInstructionParent(first), after = kc_split_before(first), ways[2];
-    LLVMValueRef values[2][MOST];
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(first), after = kc_split_before(first);
 
-    ways[0] = LLVMInsertBasicBlockInContext(wg->context, after, "");
-    ways[1] = LLVMInsertBasicBlockInContext(wg->context, after, "");
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
-    LLVMPositionBuilderAtEnd(b, before);
-    LLVMBuildCondBr(b, kc_are_all(wg, v->mask), ways[0], ways[1]);
-    LLVMPositionBuilderAtEnd(b, ways[0]);
-    load_all(wg, v, values[0]);
-    LLVMBuildBr(b, after);
-    LLVMPositionBuilderAtEnd(b, ways[1]);
-    gather_all(wg, v, values[1]);
-    LLVMBuildBr(b, after);
-    LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(after));
+    for (unsigned k = 0; k < 2; k++) {
+        ways[k] = LLVMInsertBasicBlockInContext(wg->context, after, "");
+        LLVMPositionBuilderAtEnd(wg->builder, ways[k]);
+        LLVMBuildBr(wg->builder, after);
+    }
+    LLVMPositionBuilderAtEnd(wg->builder, before);
+    LLVMBuildCondBr(wg->builder, condition, ways[0], ways[1]);
+}
+
+static void join(struct kc_wg *wg, const struct vectors *v, LLVMValueRef first, LLVMBasicBlockRef *ways,
+                 LLVMValueRef (*values)[MOST], LLVMValueRef *pieces)
+{
+    LLVMPositionBuilderBefore(wg->builder, LLVMGetFirstInstruction(LLVMGetInstructionParent(first)));
     for (unsigned i = 0; i < v->n; i++) {
-        pieces[i] = LLVMBuildPhi(b, v->type, "");
+        pieces[i] = LLVMBuildPhi(wg->builder, v->type, "");
         LLVMAddIncoming(pieces[i], (LLVMValueRef[]){values[0][i], values[1][i]}, ways, 2);
     }
 }
 
+/* Loads if all lanes may, else gathers. */
+static void load_by_mask(struct kc_wg *wg, const struct vectors *v, LLVMValueRef first, LLVMValueRef *pieces)
+{
+    LLVMBasicBlockRef ways[2];
+    LLVMValueRef values[2][MOST];
+
+    LLVMPositionBuilderBefore(wg->builder, first);
+    split(wg, first, kc_are_all(wg, v->mask), ways);
+    LLVMPositionBuilderBefore(wg->builder, LLVMGetBasicBlockTerminator(ways[0]));
+    load_all(wg, v, values[0]);
+    LLVMPositionBuilderBefore(wg->builder, LLVMGetBasicBlockTerminator(ways[1]));
+    gather_all(wg, v, values[1]);
+    join(wg, v, first, ways, values, pieces);
+}
+
+/* The address of the first lane in the mask. */
+static LLVMValueRef first_place(struct kc_wg *wg, const struct vectors *v, LLVMValueRef bits)
+{
+    LLVMTypeRef type = LLVMTypeOf(bits);
+    unsigned id = LLVMLookupIntrinsicID("llvm.cttz", 9);
+    LLVMValueRef cttz = LLVMGetIntrinsicDeclaration(wg->module, id, &type, 1), zeros;
+
+    zeros = LLVMBuildCall2(wg->builder, LLVMIntrinsicGetType(wg->context, id, &type, 1), cttz,
+                           (LLVMValueRef[]){bits, LLVMConstInt(LLVMInt1TypeInContext(wg->context), 1, false)}, 2, "");
+    return LLVMBuildExtractElement(wg->builder, v->address, zeros, "");
+}
+
+/* Loads if any lane may; the others load what the first one does. */
+static void load_by_any(struct kc_wg *wg, struct vectors *v, LLVMValueRef first, LLVMValueRef *pieces)
+{
+    LLVMBuilderRef b = wg->builder;
+    LLVMBasicBlockRef ways[2];
+    LLVMValueRef values[2][MOST], bits;
+
+    LLVMPositionBuilderBefore(b, first);
+    bits = kc_mask_bits(wg, v->mask);
+    split(wg, first, LLVMBuildICmp(b, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), ""), ways);
+    LLVMPositionBuilderBefore(b, LLVMGetBasicBlockTerminator(ways[0]));
+    v->places = LLVMBuildSelect(b, v->mask, v->address, kc_splat(wg, first_place(wg, v, bits), v->lanes), "");
+    load_all(wg, v, values[0]);
+    for (unsigned i = 0; i < v->n; i++) {
+        values[1][i] = LLVMGetOperand(v->gathers[i], 3);
+        if (!LLVMIsUndef(values[1][i])) /* poison included */
+            values[0][i] = LLVMBuildSelect(b, v->mask, values[0][i], values[1][i], "");
+    }
+    join(wg, v, first, ways, values, pieces);
+}
+
 /* Returns the block in which what follows the gathers is. */
-static LLVMBasicBlockRef replace(struct kc_wg *wg, const struct vectors *v, LLVMValueRef first)
+static LLVMBasicBlockRef replace(struct kc_wg *wg, struct vectors *v, LLVMValueRef first)
 {
     LLVMBasicBlockRef block;
     LLVMValueRef pieces[MOST];
 
-    if (v->mask) {
+    v->places = v->address;
+    if (v->mask && v->apart) {
+        load_by_any(wg, v, first, pieces);
+    } else if (v->mask) {
         load_by_mask(wg, v, first, pieces);
     } else {
         LLVMPositionBuilderBefore(wg->builder, first);
