@@ -88,6 +88,8 @@ static const char source[] =
     "0;\n"
     "    while (a[p] % 7 && n < 50) { p = a[p] % 2048; n += p & 3; if (n == 13) break; } s = mix(s + p); } o[i] = s; "
     "}\n"
+    "KERNEL(zeros) { IDS uint v = mix(a[i]); uchar b = (uchar)(v >> 8 & 255 >> v % 9); ushort s = (ushort)(v >> 5 &\n"
+    "    65535 >> v % 17); o[i] = clz(b) + clz(s) * 9u + v; }\n"
     "KERNEL(copied) { IDS local uint t[64]; uint l = get_local_id(0) + get_local_id(1) * get_local_size(0);\n"
     "    for (uint k = l; k < 64; k += get_local_size(0) * get_local_size(1)) t[k] = a[k];\n"
     "    barrier(CLK_LOCAL_MEM_FENCE); uint s = a[i]; for (uint k = 0; k < 64; k++) s = mix(s + t[k]); o[i] = s; }\n"
@@ -632,6 +634,22 @@ static void absent_structures(const struct item *at)
     right[at->i] = folded(v % 3 ? of_four(&m.p) : 7) + number;
 }
 
+static uint32_t zeros_above(uint32_t x, uint32_t width)
+{
+    uint32_t n = 0;
+
+    while (n < width && !(x >> (width - 1 - n) & 1))
+        n++;
+    return n;
+}
+
+static void zeros(const struct item *at)
+{
+    uint32_t v = mix(a[at->i]);
+
+    right[at->i] = zeros_above(v >> 8 & 255 >> v % 9, 8) + zeros_above(v >> 5 & 65535 >> v % 17, 16) * 9 + v;
+}
+
 static void columns(const struct item *at)
 {
     *column_of(at) = mix(a[at->x * H + at->y]);
@@ -859,6 +877,7 @@ static const struct {
     {"structures", structures, false},
     {"all_structures", all_structures, false},
     {"absent_structures", absent_structures, false},
+    {"zeros", zeros, false},
     {"columns", columns, false},
     {"transposes", transposes, false},
     {"gathers", gathers, false},

@@ -461,6 +461,8 @@ static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FIL
     kc_wg_load_vectors(module, gathers_slowly(machine));
     kc_wg_sign_indices(module);
     kc_wg_shuffle_halves(module);
+    if (kc_has_feature(machine, "avx512cd"))
+        kc_wg_count_wide(module);
     if (gathers_slowly(machine)) {
         kc_wg_load_rows(module);
         kc_wg_store_vectors(module);

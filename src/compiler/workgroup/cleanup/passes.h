@@ -75,6 +75,11 @@ void kc_wg_part_full_masks(LLVMModuleRef module);
  * passes, which would undo it. */
 void kc_wg_sign_indices(LLVMModuleRef module);
 
+/* Leading zeros of bytes and of 16-bit numbers that are extended to 32 bits are counted in 32 bits. AVX-512 has no
+ * other instruction, so the back end goes to 32 bits and back, and the result waits for that. Where there is that
+ * instruction (AVX512CD); after LLVM's passes, which would undo it. */
+void kc_wg_count_wide(LLVMModuleRef module);
+
 /* Sixteen lanes that split 64-bit numbers (pairs of floats loaded in one piece): x86's back end converts and shifts;
  * shuffles of both registers take two steps instead of twelve. Likewise for lanes that put such pairs together. After
  * LLVM's passes, which would undo it. */
