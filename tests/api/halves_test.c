@@ -3,6 +3,7 @@
  * that the extension allows (OpenCL 3.0 extensions, 21.4); operators, conversions and memory exactly.
  */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
+/* variant: sse TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TESELA_PROCESSOR=x86-64 */
 /* any: */
 /* timeout: 300 */
 #include "begin.h"
