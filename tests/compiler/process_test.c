@@ -371,20 +371,6 @@ static void no_signal_and_no_child_is_seen(void **state)
     assert_int_equal(sigaction(SIGCHLD, &before, NULL), 0);
 }
 
-/* Erlang's machine, for one, has none of its children left to wait for. */
-static void children_may_be_ignored(void **state)
-{
-    struct sigaction action = {.sa_handler = SIG_IGN, .sa_flags = SA_NOCLDWAIT}, before;
-
-    (void)state;
-    assert_int_equal(sigaction(SIGCHLD, &action, &before), 0);
-    kill(tsl_client_process(), SIGKILL);
-    pause_ms(100);
-    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
-    assert_int_equal(kc_result(good, "-DANOTHER"), CL_SUCCESS);
-    assert_int_equal(sigaction(SIGCHLD, &before, NULL), 0);
-}
-
 /* The target of a link of the process in /proc; "" if there is none. */
 static void link_of(int process, const char *name, char target[256])
 {
@@ -793,7 +779,6 @@ int main(int n, char **args)
         cmocka_unit_test(others_go_on_beside_a_build_that_hangs),
         cmocka_unit_test(a_compiler_without_memory_is_a_build_failure),
         cmocka_unit_test(no_signal_and_no_child_is_seen),
-        cmocka_unit_test(children_may_be_ignored),
         cmocka_unit_test(it_inherits_nothing),
         cmocka_unit_test(outputs_are_not_kept_open),
         cmocka_unit_test(closed_streams_do_not_matter),
