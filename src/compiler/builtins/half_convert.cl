@@ -8,11 +8,11 @@
 
 /* ---- From halves ------------------------------------------------------------------------------------------------- */
 
-#define FROM(T, N, HOW)                                            \
-    T##N OVERLOADABLE convert_##T##N##HOW(float##N x);             \
-    T##N OVERLOADABLE convert_##T##N##HOW(half##N x)               \
-    {                                                              \
-        return convert_##T##N##HOW(widen(x));                      \
+#define FROM(T, N, HOW)                                \
+    T##N OVERLOADABLE convert_##T##N##HOW(float##N x); \
+    T##N OVERLOADABLE convert_##T##N##HOW(half##N x)   \
+    {                                                  \
+        return convert_##T##N##HOW(widen(x));          \
     }
 #define EACH_WIDTH(DO, T, HOW) DO(T, , HOW) DO(T, 2, HOW) DO(T, 3, HOW) DO(T, 4, HOW) DO(T, 8, HOW) DO(T, 16, HOW)
 #define EACH_MODE(DO, T, SAT) \
@@ -22,10 +22,10 @@
 EACH_INTEGER(FROM_INTEGER)
 EACH_MODE(FROM_WIDTHS, float, )
 EACH_MODE(FROM_WIDTHS, double, )
-#define ITSELF(T, N, HOW)                                          \
-    half##N OVERLOADABLE convert_half##N##HOW(half##N x)           \
-    {                                                              \
-        return x;                                                  \
+#define ITSELF(T, N, HOW)                                \
+    half##N OVERLOADABLE convert_half##N##HOW(half##N x) \
+    {                                                    \
+        return x;                                        \
     }
 #define ITSELF_WIDTHS(T, HOW) EACH_WIDTH(ITSELF, T, HOW)
 EACH_MODE(ITSELF_WIDTHS, half, )
@@ -68,26 +68,26 @@ static inline half to_half_rtn(float x)
 }
 
 #define as_it_is(x) (x)
-#define TO(T, HOW, FLOAT)                                          \
-    half OVERLOADABLE convert_half##HOW(T x)                       \
-    {                                                              \
-        return to_half##HOW(FLOAT(x));                             \
-    }                                                              \
-    TO_VECTOR(T, HOW, FLOAT, 2)                                    \
-    TO_VECTOR(T, HOW, FLOAT, 3)                                    \
-    TO_VECTOR(T, HOW, FLOAT, 4)                                    \
-    TO_VECTOR(T, HOW, FLOAT, 8)                                    \
+#define TO(T, HOW, FLOAT)                    \
+    half OVERLOADABLE convert_half##HOW(T x) \
+    {                                        \
+        return to_half##HOW(FLOAT(x));       \
+    }                                        \
+    TO_VECTOR(T, HOW, FLOAT, 2)              \
+    TO_VECTOR(T, HOW, FLOAT, 3)              \
+    TO_VECTOR(T, HOW, FLOAT, 4)              \
+    TO_VECTOR(T, HOW, FLOAT, 8)              \
     TO_VECTOR(T, HOW, FLOAT, 16)
-#define TO_VECTOR(T, HOW, FLOAT, N)                                                  \
-    half##N OVERLOADABLE convert_half##N##HOW(T##N x)                                \
-    {                                                                                \
-        half##N y;                                                                   \
-                                                                                     \
-        for (int i = 0; i < N; i++)                                                  \
-            y[i] = to_half##HOW(FLOAT(x[i]));                                        \
-        return y;                                                                    \
+#define TO_VECTOR(T, HOW, FLOAT, N)                   \
+    half##N OVERLOADABLE convert_half##N##HOW(T##N x) \
+    {                                                 \
+        half##N y;                                    \
+                                                      \
+        for (int i = 0; i < N; i++)                   \
+            y[i] = to_half##HOW(FLOAT(x[i]));         \
+        return y;                                     \
     }
-#define TO_ALL(T, FLOAT)                                                                                       \
+#define TO_ALL(T, FLOAT) \
     TO(T, , FLOAT) TO(T, _rte, FLOAT) TO(T, _rtz, FLOAT) TO(T, _rtp, FLOAT) TO(T, _rtn, FLOAT)
 #define TO_INTEGER(T) TO_ALL(T, (float))
 EACH_INTEGER(TO_INTEGER)
