@@ -7,7 +7,7 @@
 /* ---- By half turns (5 ulps; of two arguments 6) ---------------------------------------------------------------------
  */
 
-/* By two parts of 1 / pi, so that the number next to pi / 2 gives 1 / 2, and the like. */
+/* By two parts of 1 / pi, so that the number next to pi / 2 gives 1 / 2, and the like. Both are positive: -0 stays. */
 static inline float OVERLOADABLE half_turns(float angle)
 {
     return fma(angle, M_1_PI_F, angle * 1.2841276e-8f);
@@ -15,7 +15,7 @@ static inline float OVERLOADABLE half_turns(float angle)
 
 static inline double OVERLOADABLE half_turns(double angle)
 {
-    return fma(angle, M_1_PI, angle * -1.9678676675182486e-17);
+    return fma(angle, 0x1.45f306dc9c882p-2, angle * 3.5832474556075344e-17);
 }
 
 #define BY_PI(T, NAME, OF)                \
