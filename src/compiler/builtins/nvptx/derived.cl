@@ -7,7 +7,8 @@
 /* ---- By half turns (5 ulps; of two arguments 6) ---------------------------------------------------------------------
  */
 
-/* By two parts of 1 / pi, so that the number next to pi / 2 gives 1 / 2, and the like. Both are positive: -0 stays. */
+/* By two parts of 1 / pi, so that the number next to pi / 2 gives 1 / 2, and the like. Both are positive, so -0 stays.
+ */
 static inline float OVERLOADABLE half_turns(float angle)
 {
     return fma(angle, M_1_PI_F, angle * 1.2841276e-8f);
@@ -26,17 +27,12 @@ static inline double OVERLOADABLE half_turns(double angle)
     }
 BY_PI(float, asinpi, asin)
 BY_PI(float, acospi, acos)
-BY_PI(float, atanpi, atan)
 BY_PI(double, asinpi, asin)
 BY_PI(double, acospi, acos)
 BY_PI(double, atanpi, atan)
 
-float OVERLOADABLE atan2(float y, float x);
-float OVERLOADABLE atan2pi(float y, float x)
-{
-    return half_turns(atan2(y, x));
-}
-
+float OVERLOADABLE atanpi(float x); /* in elementary.cl */
+float OVERLOADABLE atan2pi(float y, float x);
 double OVERLOADABLE atan2(double y, double x);
 double OVERLOADABLE atan2pi(double y, double x)
 {

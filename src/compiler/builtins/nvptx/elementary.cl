@@ -40,6 +40,20 @@ static float small_atan(float x)
     return fma(x * u, p, x);
 }
 
+/* The same in half turns: of 1 it is 1/4. */
+static float small_atanpi(float x)
+{
+    float u = x * x, p = fma(0.00092968531f, u, -0.00521007366f);
+
+    p = fma(p, u, 0.0137547627f);
+    p = fma(p, u, -0.0240394454f);
+    p = fma(p, u, 0.0339509472f);
+    p = fma(p, u, -0.0452351943f);
+    p = fma(p, u, 0.0636421591f);
+    p = fma(p, u, -0.10610272f);
+    return fma(x, M_1_PI_F, x * fma(u, p, 1.28412766e-08f));
+}
+
 float OVERLOADABLE atan(float x)
 {
     float size = fabs(x), a = small_atan(size > 1 ? divide(1, size) : size);
@@ -47,13 +61,36 @@ float OVERLOADABLE atan(float x)
     return copysign(size > 1 ? M_PI_2_F - (a - QUARTER_TURN_REST) : a, x);
 }
 
+float OVERLOADABLE atanpi(float x)
+{
+    float size = fabs(x), a = small_atanpi(size > 1 ? divide(1, size) : size);
+
+    return copysign(size > 1 ? 0.5f - a : a, x);
+}
+
+/* The lesser of two sizes by the greater: 0 of two zeros, 1 of two infinities. */
+static float ratio(float a, float b)
+{
+    float large = fmax(a, b), small = fmin(a, b);
+
+    return small == large ? (large == 0 ? 0.0f : 1.0f) : divide(small, large);
+}
+
 float OVERLOADABLE atan2(float y, float x)
 {
-    float a = fabs(x), b = fabs(y), large = fmax(a, b), small = fmin(a, b);
-    float q = small == large ? (large == 0 ? 0.0f : 1.0f) : divide(small, large), angle = small_atan(q);
+    float a = fabs(x), b = fabs(y), angle = small_atan(ratio(a, b));
 
     angle = b > a ? M_PI_2_F - (angle - QUARTER_TURN_REST) : angle;
     angle = signbit(x) ? M_PI_F - (angle - HALF_TURN_REST) : angle;
+    return isnan(x) || isnan(y) ? NAN : copysign(angle, y);
+}
+
+float OVERLOADABLE atan2pi(float y, float x)
+{
+    float a = fabs(x), b = fabs(y), angle = small_atanpi(ratio(a, b));
+
+    angle = b > a ? 0.5f - angle : angle;
+    angle = signbit(x) ? 1 - angle : angle;
     return isnan(x) || isnan(y) ? NAN : copysign(angle, y);
 }
 
