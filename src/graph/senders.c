@@ -105,10 +105,11 @@ void tsl_senders_wake(struct tsl_command *command)
 void tsl_senders_wake_behind(const struct tsl_op *task)
 {
     struct tsl_graph *graph = task->port->graph;
-    uint64_t now_ns = tsl_clock_ns();
-    bool soon = now_ns - graph->task_ns < SOON_NS;
-    graph->task_ns = now_ns;
-    if (!soon || !graph->n_senders)
+    if (!graph->n_senders)
+        return;
+    uint64_t before_ns = graph->task_ns;
+    graph->task_ns = tsl_clock_ns();
+    if (graph->task_ns - before_ns >= SOON_NS)
         return;
     for (unsigned i = 0; i < task->out.n; i++) {
         const struct tsl_op *behind = TSL_SMALL_AT(&task->out, i)->to;

@@ -4,6 +4,7 @@
  * linked.
  */
 #include "common.h"
+#include "half_conversions.h"
 
 /* ---- Floats, up and down: the nearest half, or its neighbour ------------------------------------------------------- */
 
@@ -51,20 +52,13 @@ EACH_SPACE(DIRECTED, rtn)
 /* ---- Doubles: by way of floats whose last bit is 1 if they are inexact, so that they round like the double
  * ----------- */
 
-static inline float odd(double x)
-{
-    float cut = convert_float_rtz(x);
-
-    return cut == x ? cut : as_float(as_uint(cut) | 1);
-}
-
 #define ODD_VECTOR(N)                                  \
-    static inline float##N odd##N(double##N x)         \
+    static inline float##N to_odd##N(double##N x)      \
     {                                                  \
         float##N cut;                                  \
                                                        \
         for (int c = 0; c < N; c++)                    \
-            cut[c] = odd(x[c]);                        \
+            cut[c] = to_odd(x[c]);                     \
         return cut;                                    \
     }
 ODD_VECTOR(2)
@@ -78,7 +72,7 @@ ODD_VECTOR(16)
     void OVERLOADABLE NAME##_half##N##MODE(float##N x, size_t i, SPACE half *p);    \
     void OVERLOADABLE NAME##_half##N##MODE(double##N x, size_t i, SPACE half *p)    \
     {                                                                               \
-        NAME##_half##N##MODE(odd##N(x), i, p);                                      \
+        NAME##_half##N##MODE(to_odd##N(x), i, p);                                   \
     }
 #define DOUBLES(SPACE, MODE)        \
     DOUBLE(SPACE, vstore, , MODE)   \
