@@ -38,6 +38,7 @@ struct job {
     struct tsl_cuda_lane *lane; /* a reference, which tsl_cuda_lane_piped() drops */
     struct tsl_copy copy;
     CUevent after;            /* behind what the lane's stream had before: nothing begins until it is there */
+    uint64_t due_number;      /* what is due up to this one came before it */
     bool looked, begun;       /* whether a thread has looked at that without a pause, and it is there */
     size_t size, taken, left; /* bytes: of all, in chunks that a thread has or had, not known to have arrived */
     bool linear;              /* chunks are ranges of bytes, of `least` or more; else of rows: */
@@ -276,8 +277,18 @@ static CUresult begin_chunk(struct worker *w, struct slot *slot)
     return result ? result : tsl_cu.cuEventRecord(slot->event, w->stream);
 }
 
+/* The end of a fence tells of all that came before in its lane. */
+static void do_earlier_dues(struct tsl_cuda_pipeline *p, const struct job *job)
+{
+    if (job->due_number)
+        tsl_cuda_dues_run(p->member, job->due_number);
+    if (atomic_load(&job->lane->prints)) /* It waits for nothing, but CUDA writes out what kernels have printed. */
+        tsl_cu.cuEventSynchronize(job->after);
+}
+
 static void finish_job(struct tsl_cuda_pipeline *p, struct job *job)
 {
+    do_earlier_dues(p, job);
     tsl_cuda_event_put(p->member, false, job->after);
     tsl_cuda_lane_piped(job->lane, job->error);
     free(job);
@@ -613,6 +624,7 @@ cl_int tsl_cuda_pipe(struct tsl_cuda_lane *lane, const struct tsl_copy *copy)
         free(job);
         return tsl_cuda_error(member, result);
     }
+    job->due_number = tsl_cuda_dues_now(member);
     atomic_fetch_add_explicit(&lane->refs, 1, memory_order_relaxed);
     add(p, job);
     return TSL_CUDA_PIPED;

@@ -345,6 +345,29 @@ static void a_later_mark_stands_for_earlier_reads(void **state)
     driver->mem_free(mem);
 }
 
+/* A large read may take another way than a short one before it. */
+static void a_large_read_stands_for_short_ones_before(void **state)
+{
+    static const size_t large = 5 << 20;
+    struct tsl_mem *mem = new_mem(large);
+    int *out = malloc(large), before[1000];
+
+    (void)state;
+    for (int round = 1; round <= 100; round++) {
+        struct tsl_fence *fence;
+
+        assert_int_equal(fill_ints(lane, mem, round, large / 4, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(get_later(lane, mem, before, sizeof(before), NULL, NULL), CL_SUCCESS);
+        assert_int_equal(get_later(lane, mem, out, large, NULL, &fence), CL_SUCCESS);
+        assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+        assert_int_equal(before[999], round);
+        assert_int_equal(out[large / 4 - 1], round);
+        tsl_fence_unref(fence);
+    }
+    free(out);
+    driver->mem_free(mem);
+}
+
 /* ---- Fills ------------------------------------------------------------------------------------------------------- */
 
 static void fill_and_check(size_t pattern_size, size_t offset, size_t size, size_t mem_size, bool same)
@@ -1238,6 +1261,7 @@ int main(void)
         cmocka_unit_test(what_a_read_brings_a_write_takes_along),
         cmocka_unit_test(what_was_written_may_change_when_its_fence_is_complete),
         cmocka_unit_test(a_later_mark_stands_for_earlier_reads),
+        cmocka_unit_test(a_large_read_stands_for_short_ones_before),
         cmocka_unit_test(patterns_of_all_sizes_are_filled),
         cmocka_unit_test(boxes_are_filled),
         cmocka_unit_test(two_ranges_become_one),
