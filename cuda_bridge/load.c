@@ -50,7 +50,8 @@ enum tsl_cuda_load tsl_cuda_load(const char *name, char **why)
     if (!library) {
         error = dlerror();
         absent = error && is_absent(wanted, error);
-        if (absent ? asprintf(why, "CUDA: there is no %s, so no NVIDIA driver is installed", wanted) < 0
+        if (absent ? asprintf(why, "CUDA: there is no %s where libraries are looked for, so no NVIDIA driver is used",
+                              wanted) < 0
                    : asprintf(why, "CUDA: %s could not be loaded: %s", wanted, error ? error : "no reason given") < 0)
             *why = NULL;
         return absent ? TSL_CUDA_ABSENT : TSL_CUDA_BROKEN;

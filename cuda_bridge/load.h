@@ -19,7 +19,7 @@ extern bool tsl_cu_graphs; /* the functions for graphs are there as well */
 
 enum tsl_cuda_load {
     TSL_CUDA_THERE,
-    TSL_CUDA_ABSENT, /* there is no such library: no NVIDIA driver is installed */
+    TSL_CUDA_ABSENT, /* there is no such library where the loader looks */
     TSL_CUDA_BROKEN, /* there is one, but it can't be used */
 };
 

@@ -127,7 +127,7 @@ static void show_all(tsl_found_fn *found, void *arg)
     if (tsl_cu.cuDeviceGetCount(&n))
         n = 0;
     if (n == 0)
-        tsl_driver_report_trouble(TSL_TROUBLE_CUDA, "CUDA: its driver is there, but shows no GPU");
+        tsl_driver_report_trouble(TSL_TROUBLE_NO_GPU, "CUDA: its driver is there, but shows no GPU");
     if (n > TSL_MAX_MEMBERS)
         n = TSL_MAX_MEMBERS;
     memset(gpus, 0, sizeof(gpus));
@@ -169,7 +169,7 @@ cl_int tsl_cuda_probe(tsl_found_fn *found, void *arg)
     }
     if (tsl_cu.cuGetErrorString(result, &text) || !text)
         text = "no words for it";
-    tsl_driver_report_trouble(TSL_TROUBLE_CUDA, "CUDA: its driver could not start: error %u, %s", result, text);
+    tsl_driver_report_trouble(TSL_TROUBLE_NO_GPU, "CUDA: its driver could not start: error %u, %s", result, text);
     return CL_SUCCESS;
 }
 

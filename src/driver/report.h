@@ -13,6 +13,7 @@ enum tsl_trouble {
     TSL_TROUBLE_UNFIT,      /* a vendor's library is there and can't be loaded */
     TSL_TROUBLE_NO_CUDA,    /* CUDA's library isn't there */
     TSL_TROUBLE_CUDA,       /* CUDA's library is there and can't be used */
+    TSL_TROUBLE_NO_GPU,     /* CUDA's library can be used, and can't start or shows no GPU */
 };
 
 /* A sentence about what could not be loaded or used at all. */

@@ -91,27 +91,6 @@ static void check_room(struct tsl_findings *f, const char *what, const char *fol
                             (unsigned long long)disk.f_bavail * disk.f_frsize >> 20);
 }
 
-static void check_own_folder(struct tsl_findings *f, const char *folder)
-{
-    struct stat about;
-    char number[24], remedy[PATH_MAX + 64];
-
-    if (stat(folder, &about) != 0)
-        return;
-    if (about.st_uid != geteuid()) {
-        snprintf(remedy, sizeof remedy, "`sudo chown -R %u %s', or name another folder with TESELA_CACHE",
-                 (unsigned)geteuid(), folder);
-        tsl_finding_problem(f, remedy,
-                            "the cache %s belongs to %s, so it isn't used: kernels are compiled anew each time", folder,
-                            owner_name(about.st_uid, number));
-    } else if (about.st_mode & (S_IWGRP | S_IWOTH)) {
-        snprintf(remedy, sizeof remedy, "`chmod go-w %s'", folder);
-        tsl_finding_problem(
-            f, remedy, "the cache %s may be written by others, so it isn't used: kernels are compiled anew each time",
-            folder);
-    }
-}
-
 /* Tried, as rights say nothing of file systems that are read-only or full. errno says why not. */
 static bool can_write(const char *folder)
 {
@@ -121,6 +100,27 @@ static bool can_write(const char *folder)
         return false;
     rmdir(path);
     return true;
+}
+
+/* Without trust in the cache itself its folder of kernels may still be trusted, but not what Tesela learns. */
+static void check_own_folder(struct tsl_findings *f, const char *folder, bool has_kernels)
+{
+    const char *effect = has_kernels || !can_write(folder) ? "it isn't used: kernels are compiled anew each time"
+                                                           : "what Tesela learns of kernels' times isn't kept in it";
+    struct stat about;
+    char number[24], remedy[PATH_MAX + 96];
+
+    if (stat(folder, &about) != 0)
+        return;
+    if (about.st_uid != geteuid()) {
+        snprintf(remedy, sizeof remedy, "`sudo chown -R %u %s', or name another folder with TESELA_CACHE",
+                 (unsigned)geteuid(), folder);
+        tsl_finding_problem(f, remedy, "the cache %s belongs to %s, so %s", folder, owner_name(about.st_uid, number),
+                            effect);
+    } else if (about.st_mode & (S_IWGRP | S_IWOTH)) {
+        snprintf(remedy, sizeof remedy, "`chmod go-w %s', or name a folder in it with TESELA_CACHE", folder);
+        tsl_finding_problem(f, remedy, "the cache %s may be written by others, so %s", folder, effect);
+    }
 }
 
 static bool is_foreign(const char *folder)
@@ -154,8 +154,8 @@ static void check_own_cache(struct tsl_findings *f)
     else
         check_room(f, "the cache of kernels", parent);
     snprintf(kernels, sizeof kernels, "%s/kernels", settings->cache);
-    check_own_folder(f, settings->cache);
-    check_own_folder(f, kernels);
+    check_own_folder(f, settings->cache, false);
+    check_own_folder(f, kernels, true);
     check_owners(f, "the cache of kernels", settings->cache);
 }
 

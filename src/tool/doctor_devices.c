@@ -21,8 +21,7 @@ static bool exists(const struct tsl_findings *f, const char *path)
     return access(whole, F_OK) == 0;
 }
 
-/* Is there a file that fits the pattern? */
-static bool some(const struct tsl_findings *f, const char *pattern)
+bool tsl_findings_some(const struct tsl_findings *f, const char *pattern)
 {
     char whole[PATH_MAX];
     glob_t found;
@@ -45,7 +44,8 @@ static bool is_set(const char *variable)
 bool tsl_in_container(const struct tsl_findings *f)
 {
     return exists(f, "/.dockerenv") || exists(f, "/run/.containerenv") || is_set("container") ||
-           is_set("SINGULARITY_NAME") || is_set("APPTAINER_NAME") || is_set("KUBERNETES_SERVICE_HOST");
+           is_set("SINGULARITY_NAME") || is_set("APPTAINER_NAME") || is_set("KUBERNETES_SERVICE_HOST") ||
+           is_set("NVIDIA_VISIBLE_DEVICES"); /* NVIDIA's runtime, which may leave no other mark */
 }
 
 /* ---- Permissions ------------------------------------------------------------------------------------------------- */
@@ -57,19 +57,36 @@ static const char *user_name(void)
     return user ? user->pw_name : "USER";
 }
 
+/* The kernel refuses with EPERM what the container's rules for devices don't name, whatever the file's mode. Without
+ * root a container has no groups but the user's, and the file's seems to be nobody's. */
+static void tell_container(char *remedy, size_t size, const char *path, const struct stat *about, int error)
+{
+    if (error == EPERM)
+        snprintf(remedy, size,
+                 "Start the container with the device (--device %s): a file that is only mounted (-v) can't be opened",
+                 path);
+    else if (!(about->st_mode & S_IWGRP))
+        snprintf(remedy, size, "Run the container's program as the user who has the file, number %u",
+                 (unsigned)about->st_uid);
+    else
+        snprintf(remedy, size,
+                 "Start the container with the group of the file (--group-add %u; by podman without root "
+                 "--group-add keep-groups)",
+                 (unsigned)about->st_gid);
+}
+
 /* What gives this user the file: the group that has it, if that may write. */
 static void tell_forbidden(struct tsl_findings *f, const char *path, int error)
 {
     struct stat about;
     const struct group *group;
-    char remedy[256];
+    char remedy[TSL_REMEDY_SIZE];
 
     if (stat(path, &about) != 0)
         about = (struct stat){.st_mode = 0};
     group = about.st_mode & S_IWGRP && about.st_gid != 0 ? getgrgid(about.st_gid) : NULL; /* nobody joins root's */
     if (tsl_in_container(f))
-        snprintf(remedy, sizeof remedy, "Start the container with the group of the file (--group-add %u)",
-                 (unsigned)about.st_gid);
+        tell_container(remedy, sizeof remedy, path, &about, error);
     else if (group)
         snprintf(remedy, sizeof remedy, "`sudo usermod -aG %s %s', then log in again", group->gr_name, user_name());
     else
@@ -97,9 +114,9 @@ static void check_files(struct tsl_findings *f, const char *pattern)
 
 static void check_dri(struct tsl_findings *f)
 {
-    bool cards = some(f, "/sys/class/drm/renderD*");
+    bool cards = tsl_findings_some(f, "/sys/class/drm/renderD*");
 
-    if (!cards || some(f, "/dev/dri/renderD*"))
+    if (!cards || tsl_findings_some(f, "/dev/dri/renderD*"))
         return;
     if (tsl_in_container(f))
         tsl_finding_problem(f, "Start the container with its devices (--device /dev/dri)",
@@ -116,7 +133,9 @@ static void check_nvidia(struct tsl_findings *f)
     if (files || !tsl_has_gpu_of(f->root, TSL_PCI_NVIDIA))
         return;
     if (tsl_in_container(f))
-        tsl_finding_problem(f, "Start the container with NVIDIA's runtime (--gpus all; --nv with Apptainer)",
+        tsl_finding_problem(f,
+                            "Start the container with NVIDIA's runtime (--gpus all; with podman --device "
+                            "nvidia.com/gpu=all, with Apptainer --nv)",
                             "the machine has an NVIDIA GPU, but this container has no /dev/nvidiactl");
     else if (loaded)
         tsl_finding_problem(f, "`nvidia-smi', run by root, makes the device files",
@@ -144,4 +163,5 @@ void tsl_check_devices(struct tsl_findings *f)
     check_files(f, "/dev/kfd");
     check_files(f, "/dev/nvidiactl");
     check_files(f, "/dev/nvidia[0-9]*");
+    check_files(f, "/dev/nvidia-uvm");
 }

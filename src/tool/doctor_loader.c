@@ -175,24 +175,16 @@ static void tell_complaints(struct tsl_findings *f, const char *folder)
         fclose(file);
 }
 
-static const char *remedy_without_cuda(const struct tsl_findings *f)
-{
-    if (!tsl_has_nvidia_files(f->root))
-        return "Nothing, if there is no NVIDIA GPU; else install NVIDIA's driver, or give the container its libraries "
-               "and devices (--gpus all)";
-    if (tsl_in_container(f))
-        return "Start the container with the driver's libraries, too: NVIDIA_DRIVER_CAPABILITIES=compute,utility";
-    return "Install the part of NVIDIA's driver that has libcuda.so.1 (on Debian: apt install libcuda1)";
-}
-
-static const char *remedy_of(const struct tsl_findings *f, enum tsl_trouble trouble)
+static const char *remedy_of(const struct tsl_findings *f, enum tsl_trouble trouble, char text[TSL_REMEDY_SIZE])
 {
     switch (trouble) {
     case TSL_TROUBLE_NO_CUDA:
-        return remedy_without_cuda(f);
+        return tsl_remedy_without_cuda(f, text);
     case TSL_TROUBLE_CUDA:
-        return "Nothing, if there is no NVIDIA GPU; else install NVIDIA's driver again, or give the container the "
-               "GPU's devices (--gpus all)";
+        return "Install NVIDIA's driver again. In a container the machine's own is the one that works: the runtime "
+               "brings it (--gpus all), and the image needs none";
+    case TSL_TROUBLE_NO_GPU:
+        return tsl_remedy_without_gpu(f);
     case TSL_TROUBLE_NO_VENDORS:
         return "Nothing, if Tesela's own drivers do; else install the OpenCL of a device's vendor, or name the folder "
                "of its .icd file with TESELA_VENDORS";
@@ -222,11 +214,12 @@ static void tell_problems(struct tsl_findings *f, const cJSON *problems)
     {
         const char *sentence = cJSON_GetStringValue(cJSON_GetObjectItem(item, "what"));
         enum tsl_trouble trouble = tsl_info_trouble(item);
+        char text[TSL_REMEDY_SIZE];
 
         if (sentence && is_hint(f, trouble))
-            tsl_finding_hint(f, remedy_of(f, trouble), "%s", sentence);
+            tsl_finding_hint(f, remedy_of(f, trouble, text), "%s", sentence);
         else if (sentence)
-            tsl_finding_problem(f, remedy_of(f, trouble), "%s", sentence);
+            tsl_finding_problem(f, remedy_of(f, trouble, text), "%s", sentence);
     }
 }
 

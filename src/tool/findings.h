@@ -31,6 +31,14 @@ void tsl_check_members(struct tsl_findings *findings);  /* what `tesela info` sa
 /* The path below the root, in a buffer of PATH_MAX bytes. */
 void tsl_findings_path(const struct tsl_findings *findings, const char *path, char whole[]);
 
+/* Is there a file that fits the glob pattern, below the root? */
+bool tsl_findings_some(const struct tsl_findings *findings, const char *pattern);
+
+/* What helps where CUDA's library isn't found, in `text' or a constant; and where it shows no GPU, or can't start. */
+#define TSL_REMEDY_SIZE 512
+const char *tsl_remedy_without_cuda(const struct tsl_findings *findings, char text[TSL_REMEDY_SIZE]);
+const char *tsl_remedy_without_gpu(const struct tsl_findings *findings);
+
 /* Is this a container, as far as one can see? */
 bool tsl_in_container(const struct tsl_findings *findings);
 

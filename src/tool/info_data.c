@@ -102,6 +102,7 @@ static const char *const troubles[] = {
     [TSL_TROUBLE_OTHER] = "other",           [TSL_TROUBLE_NO_VENDORS] = "no-vendors",
     [TSL_TROUBLE_NO_LIBRARY] = "no-library", [TSL_TROUBLE_UNFIT] = "unfit-library",
     [TSL_TROUBLE_NO_CUDA] = "no-cuda",       [TSL_TROUBLE_CUDA] = "cuda",
+    [TSL_TROUBLE_NO_GPU] = "no-gpu",
 };
 
 static const char *const lacks[] = {
