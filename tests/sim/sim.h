@@ -36,14 +36,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIM_MAX_STEPS     128
-#define SIM_MAX_NODES     192
-#define SIM_WORDS         ((SIM_MAX_NODES + 63) / 64)
-#define SIM_MAX_BUFFERS   8 /* ever, in one program */
-#define SIM_MAX_SUBS      3
-#define SIM_MAX_QUEUES    3
-#define SIM_MAX_SIZE      512
-#define SIM_ARENA_SIZE    1024 /* the application's own memory */
+#define SIM_MAX_STEPS   128
+#define SIM_MAX_NODES   192
+#define SIM_WORDS       ((SIM_MAX_NODES + 63) / 64)
+#define SIM_MAX_BUFFERS 8 /* ever, in one program */
+#define SIM_MAX_SUBS    3
+#define SIM_MAX_QUEUES  3
+#ifndef SIM_MAX_SIZE
+#define SIM_MAX_SIZE 512
+#endif
+#define SIM_ARENA_SIZE    (2 * SIM_MAX_SIZE) /* the application's own memory */
 #define SIM_MAX_CALLBACKS 24
 #define SIM_MAX_LATERS    12
 #define SIM_MAX_PROGRAMS  4
