@@ -1,8 +1,8 @@
 /* The random programs of tests/sim on real members, through the loader: the same generator, the same judge. */
 /* timeout: 300 */
-/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin SIM_PROGRAMS=60 SIM_COMMAND=build/tests/sim_real */
-/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin SIM_PROGRAMS=20 SIM_COMMAND=build/tests/sim_real */
-/* any: SIM_PROGRAMS=100 SIM_COMMAND=build/tests/sim_real */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin SIM_PROGRAMS=60 */
+/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin SIM_PROGRAMS=20 */
+/* any: SIM_PROGRAMS=100 */
 #include "sim.h"
 #include "test.h"
 
@@ -11,11 +11,12 @@
 
 static void test_programs(void **state)
 {
+    const char *command = getenv("SIM_COMMAND");
     struct sim_hunt hunt = {.seed = 90000,
                             .n = strtoul(getenv("SIM_PROGRAMS"), NULL, 10),
                             .first_only = true,
                             .seconds = 120,
-                            .command = getenv("SIM_COMMAND"),
+                            .command = command ? command : "build/tests/sim_real",
                             .like = {.threads = true},
                             .set = SIM_CHOOSE_FAILURES | SIM_CHOOSE_MEMORY};
     char *text;
