@@ -115,7 +115,8 @@ struct tsl_cuda_member {
     pthread_mutex_t dues_lock; /* guards dues; memory is copied under it */
     TAILQ_HEAD(, tsl_cuda_due) dues;
     uint64_t due_number;
-    atomic_uint n_dues;
+    uint64_t due_read;           /* of these numbers the newest of a read */
+    atomic_uint n_dues, n_reads; /* all, and those that are to copy to the program's memory */
 
     atomic_uint n_alone; /* graphs of one launch (batch.c) */
     struct tsl_combine_kernels combine;
@@ -209,7 +210,7 @@ struct tsl_cuda_fence {
     CUevent start, end; /* start only on profiling lanes */
     uint64_t sent;      /* end's number in the lane */
     struct tsl_cuda_epoch *epoch;
-    uint64_t due_number;    /* dues up to this one are part of what the fence tells */
+    uint64_t due_number;    /* dues up to this one are part of what the fence tells; 0: no read is due */
     struct tsl_times times; /* of piped work, whose ends the host sees */
     bool is_gate;
     atomic_bool opened;

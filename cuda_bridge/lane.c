@@ -203,8 +203,14 @@ static bool touches_host(const struct tsl_cuda_work *work)
     return work->kind == TSL_CUDA_COPY && (!work->copy.dst.mem || !work->copy.src.mem);
 }
 
+/* Has the host something to do when the device is through with it? */
+static bool has_dues(struct tsl_fence *wait)
+{
+    return tsl_cuda_fence(wait)->due_number != 0;
+}
+
 /* Is the wait one that the stream can do, or over? If not, the host must see its end first. What is due on another
- * member is the host's to do, too. */
+ * member is the host's to do, too: no fence of this one would. */
 static bool wait_is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work, struct tsl_fence *wait,
                           bool *polls)
 {
@@ -218,7 +224,7 @@ static bool wait_is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work
     }
     if (!tsl_cuda_may_follow(work, tsl_cuda_fence(wait)))
         return false;
-    if (wait->member == lane->base.member || !touches_host(work))
+    if (wait->member == lane->base.member || (!touches_host(work) && !has_dues(wait)))
         return true;
     *polls = true;
     return tsl_cuda_fence_status(wait) <= CL_COMPLETE;

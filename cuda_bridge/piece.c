@@ -260,6 +260,10 @@ cl_int tsl_cuda_due_add(struct tsl_cuda_lane *lane, struct tsl_cuda_due *due)
     /* Before others can take it from the list: their count would hide another's due. */
     n = atomic_fetch_add(&member->n_dues, 1);
     due->number = ++member->due_number;
+    if (due->to_host) {
+        atomic_fetch_add(&member->n_reads, 1);
+        member->due_read = due->number;
+    }
     TAILQ_INSERT_TAIL(&member->dues, due, link);
     pthread_mutex_unlock(&member->dues_lock);
     if (n >= COLLECT_AT)
@@ -292,6 +296,8 @@ static bool do_locked(struct tsl_cuda_member *member, struct tsl_cuda_due *due)
         tsl_cuda_unpack(&due->place, due->piece->host, due->region);
     TAILQ_REMOVE(&member->dues, due, link);
     atomic_fetch_sub(&member->n_dues, 1);
+    if (due->to_host)
+        atomic_fetch_sub(&member->n_reads, 1);
     tsl_cuda_event_put(member, false, due->event);
     tsl_cuda_piece_put(member, due->piece);
     tsl_cuda_lane_unref(due->lane);
@@ -349,10 +355,10 @@ uint64_t tsl_cuda_dues_now(struct tsl_cuda_member *member)
 {
     uint64_t number;
 
-    if (!atomic_load(&member->n_dues))
+    if (!atomic_load(&member->n_reads))
         return 0;
     pthread_mutex_lock(&member->dues_lock);
-    number = member->due_number;
+    number = member->due_read;
     pthread_mutex_unlock(&member->dues_lock);
     return number;
 }

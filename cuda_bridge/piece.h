@@ -55,7 +55,7 @@ void tsl_cuda_dues_run(struct tsl_cuda_member *member, uint64_t up_to);
 void tsl_cuda_dues_collect(struct tsl_cuda_member *member);
 /* Is a due left that will write there? Does those that can be done first. Entered. */
 bool tsl_cuda_dues_meet(struct tsl_cuda_member *member, const struct tsl_place *place, const size_t region[3]);
-/* The newest due's number. */
+/* The number of the newest due of a read; 0: none is left. What a write is due, its piece, nobody waits for. */
 uint64_t tsl_cuda_dues_now(struct tsl_cuda_member *member);
 
 /* Copy the box of the place to and from packed bytes. */

@@ -10,28 +10,19 @@
 /* any: */
 #include "../cuda/standin_env.h"
 #include "base/clock.h"
-#include "compile_client/client.h"
 #include "driver/gather_kernels.h"
 #include "driver_env.h"
 #include "failed_wait.h"
+#include "find_compiler.h"
 
 #include <pthread.h>
 #include <stdio.h>
-
-/* The kernel compiler, without which there is no built-in CPU, stands beside the library, which this program isn't. */
-static void set_compiler(const char *build)
-{
-    static char path[4096];
-
-    if (build && snprintf(path, sizeof(path), "%s/kc/tesela-kc", build) > 0 && access(path, X_OK) == 0)
-        tsl_client_set_program(path, NULL);
-}
 
 static int open_member(void **state)
 {
     int error;
 
-    set_compiler(getenv("TESELA_BUILD"));
+    find_compiler();
     error = open_members(state);
     find_standin();
     return error;
