@@ -205,27 +205,58 @@ static size_t behind_break(const char *text, size_t size, size_t at)
     return end < size && text[end] == '\n' ? end + 1 : at;
 }
 
-static bool includes(const char *text, size_t size)
+/* Behind the next "include" from `at` on, on however many lines; 0: there is none. */
+static size_t behind_include(const char *text, size_t size, size_t at)
 {
     static const char word[] = "include";
 
-    for (size_t i = 0; i < size; i++) {
-        size_t at = i, n = 0, next;
-        while (at < size && n < sizeof(word) - 1 && text[at] == word[n]) {
-            at++;
+    for (; at < size; at++) {
+        size_t end = at, n = 0, next;
+        while (end < size && n < sizeof(word) - 1 && text[end] == word[n]) {
+            end++;
             n++;
-            while ((next = behind_break(text, size, at)) != at)
-                at = next;
+            while ((next = behind_break(text, size, end)) != end)
+                end = next;
         }
         if (n == sizeof(word) - 1)
+            return end;
+    }
+    return 0;
+}
+
+bool tsl_compile_reads_files(const void *source, size_t size)
+{
+    return behind_include(source, size, 0) != 0;
+}
+
+/* Does an option name a folder by a relative path? */
+static bool has_relative_folder(const char *options)
+{
+    for (const char *at = options; (at = strstr(at, "-I"));) {
+        at += 2;
+        at += strspn(at, " \t\"'");
+        if (*at != '/')
             return true;
     }
     return false;
 }
 
-bool tsl_compile_reads_files(const void *source, size_t size, const char *options)
+/* Is each file that the text includes between angle brackets? What is between quotes is looked for where the process
+ * was started, too. */
+static bool has_brackets_alone(const char *text, size_t size)
 {
-    return strstr(options, "-I") || includes(source, size);
+    for (size_t at = 0; (at = behind_include(text, size, at));) {
+        while (at < size && (text[at] == ' ' || text[at] == '\t'))
+            at++;
+        if (at == size || text[at] != '<')
+            return false;
+    }
+    return true;
+}
+
+bool tsl_compile_is_relative(const void *source, size_t size, const char *options)
+{
+    return tsl_compile_reads_files(source, size) && (has_relative_folder(options) || !has_brackets_alone(source, size));
 }
 
 /* The current folder is sent only if the build may have relative paths: otherwise its result is the same wherever the
@@ -233,9 +264,8 @@ bool tsl_compile_reads_files(const void *source, size_t size, const char *option
 static void encode(struct tsl_writer *message, const struct tsl_wire_build *build)
 {
     struct tsl_wire_build request = *build;
-    bool relative = tsl_compile_reads_files(build->source, strlen(build->source), build->options);
 
-    if (!request.folder && relative)
+    if (!request.folder && tsl_compile_is_relative(build->source, strlen(build->source), build->options))
         request.folder = getcwd(NULL, 0);
     if (!request.processor && request.target == TSL_WIRE_CPU)
         request.processor = tsl_settings()->processor;

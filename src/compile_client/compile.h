@@ -34,7 +34,9 @@ void tsl_compile_drop(struct tsl_wire_build *build);
 #define TSL_COMPILE_NO_TRANSLATOR "the program that reads SPIR-V (TESELA_SPIRV, or llvm-spirv-15) is gone\n"
 
 /* May a build of the text read files that it names? What these hold decides, too, what comes of it. No is certain. */
-bool tsl_compile_reads_files(const void *source, size_t size, const char *options);
+bool tsl_compile_reads_files(const void *source, size_t size);
+/* May these be others where the process is started in another folder? No is certain. */
+bool tsl_compile_is_relative(const void *source, size_t size, const char *options);
 
 /* A number that is another where the compiler's files or this machine's processor are others: what was compiled then is
  * not what would be compiled now, and may not be loadable. Reads no more than the files' dates. */

@@ -118,7 +118,7 @@ static void answer_built(struct node_job *job, struct tsl_remote_built *built)
 /* What the files hold isn't part of the content by which programs are shared. */
 static bool reads_files(const struct tsl_program_input *input)
 {
-    return input->kind == TSL_PROGRAM_SOURCE && tsl_compile_reads_files(input->data, input->size, input->options);
+    return input->kind == TSL_PROGRAM_SOURCE && tsl_compile_reads_files(input->data, input->size);
 }
 
 static void build(struct node_job *job, struct node_built *built)
