@@ -148,6 +148,7 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
                                  .takes_parts = true,
                                  .gates = true,
                                  .ordered_lanes = true,
+                                 .lanes_abreast = true,
                                  .profiles = true,
                                  .base_align = TSL_WG_ALIGN,
                                  .svm = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER,

@@ -63,6 +63,7 @@ struct tsl_fake_member {
     bool submits_block;      /* flush returns only when the lane's work is done */
     bool side_by_side;       /* kernels of several lanes run at once, each as fast as alone; else one after the other */
     bool unordered_lanes;    /* work of one lane runs in any order that the waits allow */
+    bool lanes_abreast;      /* out-of-order queues have several lanes there */
     bool no_profile;         /* fence_times never answers */
     bool no_windows;         /* runs launches whole only */
     bool no_combine;         /* can_combine says no */

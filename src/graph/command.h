@@ -67,8 +67,9 @@ struct tsl_command {
     struct tsl_share share;    /* the first or only one */
     struct tsl_share *more;    /* of a launch that is cut: the others; heap, owned */
     unsigned n_more;
-    unsigned n_inside;         /* of these shares the first so many begin before the others are planned; 0: none */
-    enum tsl_rung rung;        /* of a launch: how it is cut ... */
+    uint8_t abreast;    /* of a launch: its lane among its queue's for each member, from 1 (abreast.h); 0: not chosen */
+    unsigned n_inside;  /* of these shares the first so many begin before the others are planned; 0: none */
+    enum tsl_rung rung; /* of a launch: how it is cut ... */
     uint8_t cut_dimension;     /* ... and along which dimension */
     struct tsl_joints *joints; /* of a launch whose shares work on copies: owned; else NULL */
     bool told_running;         /* the application was told CL_RUNNING */

@@ -58,10 +58,9 @@ static bool is_asked(const struct tsl_port *port)
 /* The queue stays meanwhile, as it has a reference more. */
 static void wait_in_queue(struct tsl_graph_queue *queue)
 {
-    struct tsl_graph *graph = queue->graph;
     queue->refs++;
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        if (is_asked(&graph->ports[i])) {
+    for (unsigned i = 0; i < queue->n_lanes; i++)
+        if (is_asked(queue->lanes[i].port)) {
             wait_in_lane(&queue->lanes[i]);
             wait_in_lane(&queue->timed_lanes[i]);
         }

@@ -105,15 +105,15 @@ cl_int tsl_graph_lane_wait(struct tsl_op *op, struct tsl_fence *fence)
 struct tsl_graph_lane *tsl_graph_lane_create_all(struct tsl_graph_queue *queue, bool profile)
 {
     struct tsl_graph *graph = queue->graph;
-    struct tsl_graph_lane *lanes = calloc(graph->n_ports, sizeof(*lanes));
-    for (unsigned i = 0; lanes && i < graph->n_ports; i++)
-        tsl_graph_lane_init(&lanes[i], &graph->ports[i], queue, profile ? TSL_LANE_PROFILES : 0);
+    struct tsl_graph_lane *lanes = calloc(queue->n_lanes, sizeof(*lanes));
+    for (unsigned i = 0; lanes && i < queue->n_lanes; i++)
+        tsl_graph_lane_init(&lanes[i], &graph->ports[i % graph->n_ports], queue, profile ? TSL_LANE_PROFILES : 0);
     return lanes;
 }
 
-void tsl_graph_lane_destroy_all(struct tsl_graph *graph, struct tsl_graph_lane *lanes)
+void tsl_graph_lane_destroy_all(struct tsl_graph_lane *lanes, unsigned n)
 {
-    for (unsigned i = 0; lanes && i < graph->n_ports; i++)
+    for (unsigned i = 0; lanes && i < n; i++)
         tsl_graph_lane_finish(&lanes[i]);
     free(lanes);
 }

@@ -1,7 +1,7 @@
 /*
  * The graph's side of a driver's lanes: what was submitted there and isn't known to be done. A lane's operations run in
  * the order in which they became ready. A port has lanes for moves; a queue has two for each member, of which one
- * profiles.
+ * profiles, or several pairs (abreast.h).
  *
  * Under the graph's lock, where nothing else is said.
  */
@@ -53,10 +53,10 @@ cl_int tsl_graph_lane_finish_work(struct tsl_graph_lane *lane);
 cl_int tsl_graph_lane_wait(struct tsl_op *op, struct tsl_fence *fence);
 /* How the operation ended as far as its lane has told, which is over; the operation has no fence. */
 cl_int tsl_graph_lane_status(const struct tsl_op *op);
-/* A queue's lanes, one for each member of the graph; NULL without memory. Destroying takes no lock: operations keep a
+/* A queue's lanes, n_lanes of one kind; NULL without memory. Destroying takes no lock: operations keep a
  * pointer to their lane until they are done, and all are. NULL allowed. */
 struct tsl_graph_lane *tsl_graph_lane_create_all(struct tsl_graph_queue *queue, bool profile);
-void tsl_graph_lane_destroy_all(struct tsl_graph *graph, struct tsl_graph_lane *lanes);
+void tsl_graph_lane_destroy_all(struct tsl_graph_lane *lanes, unsigned n);
 /* Waits for an operation that the driver has, in this thread. The lock is given meanwhile. */
 cl_int tsl_op_wait(struct tsl_op *op);
 /* Why the operation, which its driver has done, failed. status: what its own fence told. Of several pieces the last one

@@ -89,6 +89,18 @@ bool tsl_make_room_helps(const struct tsl_port *port, cl_int error)
     return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || (error == CL_OUT_OF_RESOURCES && port->fresh_size > 0);
 }
 
+/* Of a queue's lanes on the port; NULL: they have none. */
+static struct tsl_op *oldest_of(const struct tsl_graph_queue *queue, const struct tsl_port *port)
+{
+    struct tsl_op *op = NULL;
+    for (unsigned i = port->index; i < queue->n_lanes && !op; i += port->graph->n_ports) {
+        op = TAILQ_FIRST(&queue->lanes[i].flight);
+        if (!op)
+            op = TAILQ_FIRST(&queue->timed_lanes[i].flight);
+    }
+    return op;
+}
+
 static struct tsl_op *oldest(struct tsl_port *port)
 {
     const struct tsl_graph_lane *const lanes[] = {&port->down, &port->timed_down, &port->up, &port->timed_up};
@@ -96,11 +108,8 @@ static struct tsl_op *oldest(struct tsl_port *port)
     struct tsl_graph_queue *queue;
     for (unsigned i = 0; i < 4 && !op; i++)
         op = TAILQ_FIRST(&lanes[i]->flight);
-    for (queue = LIST_FIRST(&port->graph->queues); queue && !op; queue = LIST_NEXT(queue, link)) {
-        op = TAILQ_FIRST(&queue->lanes[port->index].flight);
-        if (!op)
-            op = TAILQ_FIRST(&queue->timed_lanes[port->index].flight);
-    }
+    for (queue = LIST_FIRST(&port->graph->queues); queue && !op; queue = LIST_NEXT(queue, link))
+        op = oldest_of(queue, port);
     return op;
 }
 

@@ -37,11 +37,11 @@ static void watch_all(struct tsl_graph *graph)
         watch_lane(&port->down);
         watch_lane(&port->timed_up);
         watch_lane(&port->timed_down);
-        LIST_FOREACH(queue, &graph->queues, link)
-        {
-            watch_lane(&queue->lanes[i]);
-            watch_lane(&queue->timed_lanes[i]);
-        }
+    }
+    LIST_FOREACH(queue, &graph->queues, link)
+    for (unsigned i = 0; i < queue->n_lanes; i++) {
+        watch_lane(&queue->lanes[i]);
+        watch_lane(&queue->timed_lanes[i]);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/small_vector.h"
 #include "facts/kernel_facts.h"
+#include "graph/abreast.h"
 #include "graph/boxes.h"
 #include "graph/claim.h"
 #include "graph/command.h"
@@ -19,11 +20,12 @@
 #include "graph/runs.h"
 #include "tile/tile.h"
 
-static struct tsl_graph_lane *lane_for(struct tsl_command *c, struct tsl_port *port, bool timed)
+static struct tsl_graph_lane *lane_for(struct tsl_command *c, struct tsl_port *port, enum tsl_op_kind kind, bool timed)
 {
     if (tsl_port_is_host(port))
         return NULL;
-    return timed || c->profile ? &c->queue->timed_lanes[port->index] : &c->queue->lanes[port->index];
+    unsigned i = kind == TSL_OP_LAUNCH ? tsl_abreast_lane(c, port) : port->index;
+    return timed || c->profile ? &c->queue->timed_lanes[i] : &c->queue->lanes[i];
 }
 
 static struct tsl_op *plan_in_lane(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
@@ -47,7 +49,7 @@ static struct tsl_op *plan_in_lane(struct tsl_command *c, const tsl_dependences 
 static struct tsl_op *plan_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
                               enum tsl_op_kind kind, bool timed)
 {
-    return plan_in_lane(c, order, port, lane_for(c, port, timed), kind, timed);
+    return plan_in_lane(c, order, port, lane_for(c, port, kind, timed), kind, timed);
 }
 
 static void serve(struct tsl_op *op, struct tsl_share *share)

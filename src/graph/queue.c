@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "base/sets.h"
 #include "base/settings.h"
+#include "graph/abreast.h"
 #include "graph/command.h"
 #include "graph/dependences.h"
 #include "graph/graph.h"
@@ -47,6 +48,8 @@ static bool init_queue(struct tsl_graph_queue *queue, struct tsl_queue *handle)
     follow_flags(queue);
     queue->pinned = pinned_member(handle);
     TAILQ_INIT(&queue->commands);
+    queue->n_abreast = queue->in_order ? 1 : TSL_ABREAST_LANES;
+    queue->n_lanes = graph->n_ports * queue->n_abreast;
     queue->lanes = tsl_graph_lane_create_all(queue, tsl_trace_on());
     queue->timed_lanes = tsl_graph_lane_create_all(queue, true);
     return queue->lanes && queue->timed_lanes;
@@ -58,8 +61,8 @@ cl_int tsl_graph_queue_create(struct tsl_queue *handle, struct tsl_graph_queue *
     struct tsl_graph_queue *queue = calloc(1, sizeof(*queue));
     if (!queue || !init_queue(queue, handle)) {
         if (queue) {
-            tsl_graph_lane_destroy_all(graph, queue->lanes);
-            tsl_graph_lane_destroy_all(graph, queue->timed_lanes);
+            tsl_graph_lane_destroy_all(queue->lanes, queue->n_lanes);
+            tsl_graph_lane_destroy_all(queue->timed_lanes, queue->n_lanes);
         }
         free(queue);
         return CL_OUT_OF_HOST_MEMORY;

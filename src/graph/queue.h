@@ -23,11 +23,13 @@ struct tsl_graph_queue {
     struct tsl_command *chain;   /* in-order: unscheduled, which waits for launches to be chained with; else NULL */
     unsigned n_in_chain, n_seen; /* then: so many are there, with it; and were at the last look for more */
     unsigned n_together; /* ... so many were chained last, of launches that may also go whole (either_way.h); 0: none */
-    struct tsl_command *barrier;  /* out-of-order: the last barrier, while not complete (owned reference) */
-    tsl_dependences frontier;     /* in-order: of the last scheduled command */
-    tsl_dependences task;         /* in-order: the last host task, and what waited for others */
-    tsl_dependences touching;     /* in-order: what may touch the application's memory since (schedule.c) */
-    struct tsl_graph_lane *lanes; /* by member */
+    struct tsl_command *barrier;      /* out-of-order: the last barrier, while not complete (owned reference) */
+    tsl_dependences frontier;         /* in-order: of the last scheduled command */
+    tsl_dependences task;             /* in-order: the last host task, and what waited for others */
+    tsl_dependences touching;         /* in-order: what may touch the application's memory since (schedule.c) */
+    unsigned n_abreast, next_abreast; /* lanes for each member, of each kind; a count for the choice (abreast.h) */
+    unsigned n_lanes;                 /* of lanes, and of timed_lanes: n_abreast for each member */
+    struct tsl_graph_lane *lanes;     /* by member, first the first of each */
     int pinned; /* the one member that a sub-device's queue is for: what the queue moves goes there; -1: none */
     struct tsl_graph_lane *timed_lanes; /* by member: lanes that profile, for commands that do, and launches whose time
                                        the placer is to learn */

@@ -130,9 +130,11 @@ void tsl_graph_queue_flush(struct tsl_graph_queue *queue)
         c->flushed = true;
         tsl_callback_submitted(c);
     }
-    for (unsigned i = 0; i < graph->n_ports; i++) {
+    for (unsigned i = 0; i < queue->n_lanes; i++) {
         tsl_graph_lane_flush(&queue->lanes[i]);
         tsl_graph_lane_flush(&queue->timed_lanes[i]);
+    }
+    for (unsigned i = 0; i < graph->n_ports; i++) {
         tsl_graph_lane_flush(&graph->ports[i].up);
         tsl_graph_lane_flush(&graph->ports[i].down);
         tsl_graph_lane_flush(&graph->ports[i].timed_up);

@@ -212,8 +212,8 @@ static void bury_queues(struct tsl_graph *graph)
     while ((queue = LIST_FIRST(&graph->dead_queues))) {
         LIST_REMOVE(queue, link);
         tsl_graph_open(graph);
-        tsl_graph_lane_destroy_all(graph, queue->lanes);
-        tsl_graph_lane_destroy_all(graph, queue->timed_lanes);
+        tsl_graph_lane_destroy_all(queue->lanes, queue->n_lanes);
+        tsl_graph_lane_destroy_all(queue->timed_lanes, queue->n_lanes);
         free(queue);
         tsl_graph_close(graph);
     }

@@ -234,6 +234,12 @@ static void late_member(const struct sim_world *world, unsigned i)
     setup.members[i].opens_ns = number / 4 % 64 * 1000;
 }
 
+/* On some members out-of-order queues have several lanes. Not by the program's chance. */
+static void abreast_member(const struct sim_world *world, unsigned i)
+{
+    setup.members[i].lanes_abreast = sim_mix(world->options.seed + 800 + i) % 2;
+}
+
 static void make_members(struct sim_world *world)
 {
     struct sim *sim = world->sims[0];
@@ -256,6 +262,8 @@ static void make_members(struct sim_world *world)
         setup.members[i] = random_member(sim);
     for (unsigned i = 0; i < setup.n_members && world->options.split; i++)
         split_member(world, i);
+    for (unsigned i = 0; i < setup.n_members && !(world->options.plain & SIM_PLAIN_MEMBERS); i++)
+        abreast_member(world, i);
     for (unsigned i = 0; i < setup.n_members && world->options.pins; i++)
         setup.members[i].register_after = (unsigned)(sim_mix(world->options.seed + i) % 3);
     for (unsigned i = 0; i < setup.n_members; i++)

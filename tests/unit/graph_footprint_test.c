@@ -148,7 +148,8 @@ static struct tsl_event **told;            /* where the event of launches goes; 
 
 static void begin_with(unsigned n_members, unsigned n_queues, size_t size)
 {
-    static const struct tsl_fake_member member = {.item_ns = 1000, .gates = true, .side_by_side = true};
+    static const struct tsl_fake_member member = {
+        .item_ns = 1000, .gates = true, .side_by_side = true, .lanes_abreast = true};
     static const char *const text = "kernel fill a,s\nkernel update a,s\nkernel maybe a,s\nkernel look a,s\n"
                                     "kernel unknown a,s\nkernel box a,s\nkernel below a,s\nkernel first a,s\n";
 
@@ -287,6 +288,40 @@ static void test_ranges_that_meet(void **state)
     assert_true(halves_overlap("fill", 2, HALF + 1));
     assert_false(halves_overlap("update", 1, HALF + 1));
     assert_false(halves_overlap("update", 2, HALF + 1));
+}
+
+/* Two launches of one out-of-order queue, on two buffers or on one; the second writes from that byte on. */
+static bool unordered_overlap(const char *kernel, bool one_buffer, size_t from)
+{
+    struct tsl_buffer *first, *second;
+    bool did;
+
+    begin(1, 1);
+    first = buffer;
+    second = timed_buffer(&t, SIZE);
+    assert_int_equal(
+        tsl_queue_create(t.context, tsl_device_root(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, NULL, 0, &queues[1]),
+        CL_SUCCESS);
+    launch(1, kernel, 0, 0, HALF, 1);
+    buffer = one_buffer ? first : second;
+    launch(1, kernel, 0, from, HALF, 2);
+    did = overlapped();
+    assert_bytes(from, HALF, 2);
+    buffer = first;
+    assert_bytes(0, HALF < from || !one_buffer ? HALF : from, 1);
+    tsl_object_release(&second->object);
+    end(NULL);
+    return did;
+}
+
+/* An out-of-order queue runs what doesn't meet at the same time, and the rest in the order of scheduling. */
+static void test_out_of_order(void **state)
+{
+    (void)state;
+    assert_true(unordered_overlap("fill", false, 0));
+    assert_true(unordered_overlap("unknown", false, 0));
+    assert_false(unordered_overlap("fill", true, HALF - 1));
+    assert_false(unordered_overlap("unknown", true, HALF));
 }
 
 /* ---- Parts of a matrix ---- */
@@ -696,6 +731,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_halves),
         cmocka_unit_test(test_ranges_that_meet),
+        cmocka_unit_test(test_out_of_order),
         cmocka_unit_test(test_five_parts),
         cmocka_unit_test(test_parts_that_meet),
         cmocka_unit_test(test_rows_beside_columns),

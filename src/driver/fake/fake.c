@@ -191,6 +191,7 @@ static struct tsl_member_caps caps_of(const struct tsl_fake_member *is)
         .submits_block = is->submits_block,
         .gates = is->gates,
         .ordered_lanes = !is->unordered_lanes,
+        .lanes_abreast = is->lanes_abreast,
         .profiles = !is->no_profile,
         .memory_size = is->told_size,
         .max_alloc_size = is->max_alloc_size,
