@@ -15,6 +15,7 @@
 
 #define MOST_ARGUMENTS 32u /* launches of more keep to the queue's first lane */
 #define LOOKED_AT      8u  /* commands enqueued last */
+#define LANES          8u
 
 static unsigned access_of(const struct tsl_command *c, cl_uint i)
 {
@@ -77,10 +78,19 @@ static uint8_t choose(struct tsl_command *c)
     return lane ? lane : (uint8_t)(1 + queue->next_abreast++ % queue->n_abreast);
 }
 
+unsigned tsl_abreast_lanes(const struct tsl_graph *graph)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (graph->ports[i].member->caps.lanes_abreast)
+            return LANES;
+    return 1;
+}
+
 unsigned tsl_abreast_lane(struct tsl_command *launch, const struct tsl_port *port)
 {
+    if (!port->member->caps.lanes_abreast)
+        return port->index;
     if (!launch->abreast)
         launch->abreast = choose(launch);
-    bool abreast = port->member->caps.lanes_abreast;
-    return (abreast ? launch->abreast - 1u : 0) * launch->graph->n_ports + port->index;
+    return (launch->abreast - 1u) * launch->graph->n_ports + port->index;
 }

@@ -7,11 +7,11 @@
 #define TSL_GRAPH_ABREAST_H
 
 struct tsl_command;
-struct tsl_graph_queue;
+struct tsl_graph;
 struct tsl_port;
 
 /* How many lanes a queue that is made out-of-order has for each member, of each kind; any other has one. */
-#define TSL_ABREAST_LANES 8u
+unsigned tsl_abreast_lanes(const struct tsl_graph *graph);
 
 /* Where in the queue's lanes that of a launch on the port is. The same for all of its shares. Under the graph's lock.
  */

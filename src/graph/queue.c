@@ -48,7 +48,7 @@ static bool init_queue(struct tsl_graph_queue *queue, struct tsl_queue *handle)
     follow_flags(queue);
     queue->pinned = pinned_member(handle);
     TAILQ_INIT(&queue->commands);
-    queue->n_abreast = queue->in_order ? 1 : TSL_ABREAST_LANES;
+    queue->n_abreast = queue->in_order ? 1 : tsl_abreast_lanes(graph);
     queue->n_lanes = graph->n_ports * queue->n_abreast;
     queue->lanes = tsl_graph_lane_create_all(queue, tsl_trace_on());
     queue->timed_lanes = tsl_graph_lane_create_all(queue, true);
