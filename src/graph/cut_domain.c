@@ -2,8 +2,9 @@
  * The rung `domain`: shares write anywhere in memory that is spread over their members, and change it by atomic
  * operations. That memory is as little as possible (cut_apart.h); the rest is cut exactly.
  *
- * Unless the settings ask for it the rung comes last, and for a few small objects alone: counters, flags and lists of
- * what was found. What large ones cost, half of which the members reach through their links, isn't known.
+ * Unless the settings ask for it the rung comes last, and for a few objects alone: small ones, as counters, flags and
+ * lists of what was found, and large ones of which each share hardly touches anything but its own member's part. What
+ * others cost, half of which the members reach through their links, isn't known.
  */
 #include "base/sets.h"
 #include "base/settings.h"
@@ -22,6 +23,7 @@
 /* Unless the settings ask for the rung. */
 #define MOST_SPREAD  (UINT64_C(1) << 20) /* bytes for a launch */
 #define MOST_OBJECTS 64u                 /* of a context: each takes a page of some MiB, however small it is */
+#define FAR          (1 / 16.0) /* so much of what the shares touch of a large object may be in others' parts */
 
 /* The members with parts that are of one domain with this one, and what their parts come to. */
 static tsl_members domain_of(const struct tsl_cut *cut, const struct tsl_parts *parts, unsigned member, double *part)
@@ -71,6 +73,54 @@ static bool is_first_of(const struct tsl_cut_apart *apart, uint32_t i)
     return true;
 }
 
+static double bytes_of(const struct tsl_byte_box *box)
+{
+    return (double)box->count[0] * (double)box->count[1] * (double)box->width;
+}
+
+/* How many bytes of the set don't lie between these of the argument's root. A box that lies there in part is taken to
+ * be even. */
+static double bytes_outside(const struct tsl_byte_set *set, const struct tsl_cut_memory *memory, uint64_t begin,
+                            uint64_t end)
+{
+    double bytes = set->unknown ? (double)memory->size : 0;
+    for (unsigned b = 0; b < set->n; b++) {
+        const struct tsl_byte_box *box = &set->boxes[b];
+        uint64_t from = memory->offset + box->offset, to = from + box->width;
+        for (unsigned d = 0; d < 2; d++)
+            to += (box->count[d] - 1) * box->stride[d];
+        uint64_t first = from > begin ? from : begin, last = to < end ? to : end;
+        double inside = first < last ? (double)(last - first) / (double)(to - from) : 0;
+        bytes += bytes_of(box) * (1 - inside);
+    }
+    return bytes;
+}
+
+/* Of the object of argument i, hardly anything is touched by a share in the parts of other members than its own. */
+static bool is_touched_at_home(const struct tsl_cut_apart *apart, uint32_t i, tsl_members members)
+{
+    const struct tsl_cut *cut = apart->cut;
+    const struct tsl_command *c = cut->command;
+    size_t sizes[TSL_MAX_MEMBERS];
+    double far = 0, all = 0;
+    tsl_spread_sizes(c->graph, tsl_data_of(c->args->args[i].buffer), members, sizes);
+    for (unsigned s = 0; s < cut->n; s++) {
+        uint64_t begin = 0;
+        for (unsigned m = 0; m < cut->members[s]; m++)
+            begin += sizes[m];
+        for (uint32_t k = 0; k < cut->footprint->n_arguments; k++) {
+            const struct tsl_cut_memory *memory = &cut->memories[k];
+            const struct tsl_argument_touch *touch = &cut->touches[(size_t)s * cut->footprint->n_arguments + k];
+            const struct tsl_byte_set *sets[] = {&touch->read, &touch->write};
+            for (unsigned j = 0; j < 2 && memory->root == cut->memories[i].root; j++) {
+                far += bytes_outside(sets[j], memory, begin, begin + sizes[cut->members[s]]);
+                all += bytes_outside(sets[j], memory, 0, 0);
+            }
+        }
+    }
+    return far <= all * FAR;
+}
+
 /* May what was taken out be spread over these members? */
 static bool may_spread(const struct tsl_cut_apart *apart, tsl_members members)
 {
@@ -81,7 +131,7 @@ static bool may_spread(const struct tsl_cut_apart *apart, tsl_members members)
         if (!is_first_of(apart, i))
             continue;
         struct tsl_data *data = tsl_data_of(c->args->args[i].buffer);
-        size += data->size;
+        size += data->size > MOST_SPREAD && is_touched_at_home(apart, i, members) ? 0 : data->size;
         n_more += !tsl_spread_is(data->spread);
         if (!tsl_spread_may(c->graph, data, members))
             return false;
