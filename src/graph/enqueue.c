@@ -117,7 +117,9 @@ static bool is_unusual(struct tsl_command *c)
     return unusual;
 }
 
-/* Sends a launch that is cut on its way, and tells the placer what that, and to plan it, took the host. */
+/* Sends a launch that is cut on its way, and tells the placer what that, and to plan it, took the host. Whoever holds
+ * the lock for the next launch would keep insides from beginning; what isn't divided goes beside that one's planning.
+ */
 static void send_cut(struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
@@ -126,7 +128,8 @@ static void send_cut(struct tsl_command *c)
     if (!c->n_more || !asked_ns)
         return;
     tsl_graph_work(graph, TSL_WHO_APPLICATION);
-    tsl_senders_join(graph);
+    if (divided)
+        tsl_senders_join(graph);
     if (!unusual)
         tsl_placer_parts_planned(graph->placer, (double)(tsl_clock_ns() - asked_ns), divided);
 }
