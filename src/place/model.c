@@ -536,9 +536,9 @@ void tsl_model_moved(struct tsl_model *model, uint64_t from, uint64_t to, uint64
     pthread_mutex_unlock(&model->lock);
 }
 
-/* By the class, else between its neighbours; above all that is known by the largest's bandwidth, below by the
- * smallest's latency. 0: nothing is known. */
-static double pair_ns(const struct tsl_model_pair *pair, uint64_t size)
+/* By the class, else between its neighbours; above all that is known by the largest's bandwidth, or by that one if the
+ * largest says nothing of it; below by the smallest's latency. 0: nothing is known. */
+static double pair_ns(const struct tsl_model_pair *pair, uint64_t size, double bandwidth)
 {
     unsigned class = move_class(size), low = class, high = class;
 
@@ -554,25 +554,25 @@ static double pair_ns(const struct tsl_model_pair *pair, uint64_t size)
         return below + (above - below) * part;
     }
     if (below > 0)
-        return low < LARGE_CLASS ? below + (double)size * 1e9 / DEFAULT_BANDWIDTH
-                                 : below * (double)size / class_size(low);
+        return low < LARGE_CLASS ? below + (double)size * 1e9 / bandwidth : below * (double)size / class_size(low);
     return fmin(above, DEFAULT_LATENCY_NS + above * (double)size / class_size(high));
 }
 
-double tsl_model_move_ns(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size)
+double tsl_model_move_ns(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size, double bandwidth)
 {
     struct tsl_model_pair *pair;
     double ns;
 
+    bandwidth = bandwidth > 0 ? bandwidth : DEFAULT_BANDWIDTH;
     pthread_mutex_lock(&model->lock);
     pair = tsl_model_pair_locked(model, from, to, false);
-    ns = pair ? pair_ns(pair, size) : 0;
+    ns = pair ? pair_ns(pair, size, bandwidth) : 0;
     if (ns <= 0) {
         pair = tsl_model_pair_locked(model, to, from, false);
-        ns = pair ? pair_ns(pair, size) : 0;
+        ns = pair ? pair_ns(pair, size, bandwidth) : 0;
     }
     pthread_mutex_unlock(&model->lock);
-    return ns > 0 ? ns : DEFAULT_LATENCY_NS + (double)size * 1e9 / DEFAULT_BANDWIDTH;
+    return ns > 0 ? ns : DEFAULT_LATENCY_NS + (double)size * 1e9 / bandwidth;
 }
 
 bool tsl_model_knows_move(struct tsl_model *model, uint64_t from, uint64_t to)

@@ -84,8 +84,9 @@ bool tsl_model_density(struct tsl_model *model, uint64_t kernel, uint64_t size, 
 double tsl_model_ratio(struct tsl_model *model, uint64_t a, uint64_t b);
 
 void tsl_model_moved(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size, double ns);
-/* How long a move will take, by what is known of that pair of kinds, of the way back, or of nothing. */
-double tsl_model_move_ns(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size);
+/* How long a move will take, by what is known of that pair of kinds, of the way back, or of nothing. bandwidth: what
+ * the link is thought to have, bytes per second, for moves larger than any that was measured; 0: as links have. */
+double tsl_model_move_ns(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size, double bandwidth);
 /* Is anything known of moves that way? */
 bool tsl_model_knows_move(struct tsl_model *model, uint64_t from, uint64_t to);
 /* How many samples there are of a move's class. */

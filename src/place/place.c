@@ -346,9 +346,8 @@ static uint64_t kind_of_space(const struct tsl_placer *placer, unsigned space)
     return space ? placer->kind[space - 1] : TSL_KIND_HOST;
 }
 
-/* Links of a domain, before a move over one was measured: by far quicker than what the model takes for granted. */
-#define DOMAIN_LATENCY_NS 2e4
-#define DOMAIN_BANDWIDTH  1e11 /* bytes a second */
+/* Links of a domain are by far quicker than others. */
+#define DOMAIN_BANDWIDTH 1e11 /* bytes a second, before large moves over one were measured */
 
 static bool are_of_one_domain(const struct tsl_placer *placer, unsigned from, unsigned to)
 {
@@ -359,9 +358,8 @@ double tsl_placer_move_ns(struct tsl_placer *placer, unsigned from, unsigned to,
 {
     uint64_t kind_from = kind_of_space(placer, from), kind_to = kind_of_space(placer, to);
 
-    if (are_of_one_domain(placer, from, to) && !tsl_model_knows_move(placer->model, kind_from, kind_to))
-        return DOMAIN_LATENCY_NS + (double)size * 1e9 / DOMAIN_BANDWIDTH;
-    return tsl_model_move_ns(placer->model, kind_from, kind_to, size);
+    return tsl_model_move_ns(placer->model, kind_from, kind_to, size,
+                             are_of_one_domain(placer, from, to) ? DOMAIN_BANDWIDTH : 0);
 }
 
 #define ENOUGH_MOVES 3 /* samples of a class: from then on only some moves are timed */
@@ -391,10 +389,11 @@ void tsl_placer_moved(struct tsl_placer *placer, unsigned from, unsigned to, uin
 double tsl_placer_work_ns(struct tsl_placer *placer, unsigned member, enum tsl_work work, uint64_t size)
 {
     uint64_t kind = placer->kind[member];
+    double rate = placer->is_gpu[member] ? DEFAULT_GPU_RATE : DEFAULT_RATE;
 
     if (!placer->model || !tsl_model_knows_move(placer->model, kind, TSL_KIND_WORK + work))
-        return DEFAULT_START_NS + (double)size / (placer->is_gpu[member] ? DEFAULT_GPU_RATE : DEFAULT_RATE);
-    return tsl_model_move_ns(placer->model, kind, TSL_KIND_WORK + work, size);
+        return DEFAULT_START_NS + (double)size / rate;
+    return tsl_model_move_ns(placer->model, kind, TSL_KIND_WORK + work, size, rate * 1e9);
 }
 
 bool tsl_placer_wants_work(struct tsl_placer *placer, unsigned member, enum tsl_work work, uint64_t size)

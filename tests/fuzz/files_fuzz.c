@@ -279,7 +279,7 @@ static void ask_model(struct tsl_model *model, struct fuzz_input in)
         struct tsl_guess guess = tsl_model_run(model, kind, kernel, size);
         check(isfinite(guess.ns) && guess.ns >= 0 && isfinite(guess.spread) && guess.spread >= 1, "a guess");
         check(isfinite(tsl_model_ratio(model, kind, kernel)), "a ratio");
-        check(isfinite(tsl_model_move_ns(model, kind, kernel, size)), "a move");
+        check(isfinite(tsl_model_move_ns(model, kind, kernel, size, 0)), "a move");
         tsl_model_ran(model, kind, kernel, size, 1000);
         tsl_model_moved(model, kind, kernel, size, 1000);
     }

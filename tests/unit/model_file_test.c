@@ -67,7 +67,7 @@ static void assert_knows(struct tsl_model *model, uint64_t kernel)
     assert_true(guess.ns > 3.9e6 && guess.ns < 4.1e6);
     assert_true(tsl_model_ratio(model, 5, 6) > 3.9);
     assert_int_equal(tsl_model_n_moves(model, TSL_KIND_HOST, 5, 1 << 20), TSL_N_SAMPLES);
-    assert_true(tsl_model_move_ns(model, TSL_KIND_HOST, 5, 1 << 20) < 1.1e5);
+    assert_true(tsl_model_move_ns(model, TSL_KIND_HOST, 5, 1 << 20, 0) < 1.1e5);
 }
 
 static void test_comes_back(void **state)

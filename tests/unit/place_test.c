@@ -337,12 +337,12 @@ static void test_moves(void **state)
         tsl_model_moved(model, TSL_KIND_HOST, 5, 1 << 20, 108000);     /* 10 GB/s */
         tsl_model_moved(model, TSL_KIND_HOST, 6, 1 << 20, 1048576000); /* 1 MB/s */
     }
-    assert_true(fabs(tsl_model_move_ns(model, TSL_KIND_HOST, 5, 64) - 8000) < 1000);
-    assert_true(fabs(tsl_model_move_ns(model, TSL_KIND_HOST, 5, 512 << 10) / 58000 - 1) < 0.1);
-    assert_true(fabs(tsl_model_move_ns(model, TSL_KIND_HOST, 5, 64 << 20) / (64 * 108000) - 1) < 0.1);
-    assert_true(fabs(tsl_model_move_ns(model, 5, TSL_KIND_HOST, 64 << 20) / (64 * 108000) - 1) < 0.1);
-    assert_true(tsl_model_move_ns(model, TSL_KIND_HOST, 6, 4 << 20) > 4e9);
-    assert_true(tsl_model_move_ns(model, TSL_KIND_HOST, 6, 4096) < 1e7); /* smaller than any seen */
+    assert_true(fabs(tsl_model_move_ns(model, TSL_KIND_HOST, 5, 64, 0) - 8000) < 1000);
+    assert_true(fabs(tsl_model_move_ns(model, TSL_KIND_HOST, 5, 512 << 10, 0) / 58000 - 1) < 0.1);
+    assert_true(fabs(tsl_model_move_ns(model, TSL_KIND_HOST, 5, 64 << 20, 0) / (64 * 108000) - 1) < 0.1);
+    assert_true(fabs(tsl_model_move_ns(model, 5, TSL_KIND_HOST, 64 << 20, 0) / (64 * 108000) - 1) < 0.1);
+    assert_true(tsl_model_move_ns(model, TSL_KIND_HOST, 6, 4 << 20, 0) > 4e9);
+    assert_true(tsl_model_move_ns(model, TSL_KIND_HOST, 6, 4096, 0) < 1e7); /* smaller than any seen */
     tsl_model_unref(model);
 }
 
