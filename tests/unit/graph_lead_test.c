@@ -49,20 +49,42 @@ static void count_body(const struct tsl_fake_run *run)
     words[0] += (uint32_t)(run->end[0] - run->first[0]);
 }
 
+/* Each item sets its own byte, each group another one at the begin. */
+static void own_body(const struct tsl_fake_run *run)
+{
+    unsigned char *bytes = run->args[0].ptr;
+
+    note(run);
+    memset(bytes + run->first[0], 1, run->end[0] - run->first[0]);
+    memset(bytes + run->first[0] / GROUP, 1, (run->end[0] - run->first[0]) / GROUP);
+}
+
+/* ... or as many as it has items, which aren't its own. */
+static void far_body(const struct tsl_fake_run *run)
+{
+    unsigned char *bytes = run->args[0].ptr;
+
+    note(run);
+    memset(bytes + run->first[0], 1, run->end[0] - run->first[0]);
+    memset(bytes + run->first[0] / 2, 1, (run->end[0] - run->first[0]) / 2 + GROUP / 2);
+}
+
 static void no_body(const struct tsl_fake_run *run)
 {
     note(run);
 }
 
-/* By copies that become one: SCATTER and COUNT. In a domain alone, as what the operations give back is used: TICKET. Of
- * the last nothing is known but its arguments. */
-enum { UPDATE, OTHER, SCATTER, COUNT, TICKET, LUMP, N_KERNELS };
+/* By copies that become one: SCATTER and COUNT. In a domain alone: TICKET, as what the operations give back is
+ * used, and OWN, as writes may meet, but hardly any is far from home; FAR has as many of each. Of the last nothing is
+ * known but its arguments. */
+enum { UPDATE, OTHER, SCATTER, COUNT, TICKET, OWN, FAR, LUMP, N_KERNELS };
 static const struct {
     const char *name;
     tsl_fake_body_fn *body;
 } kernels[N_KERNELS] = {
     [UPDATE] = {"update", update_body}, [OTHER] = {"other", update_body},  [SCATTER] = {"scatter", scatter_body},
-    [COUNT] = {"count", count_body},    [TICKET] = {"ticket", count_body}, [LUMP] = {"lump", no_body},
+    [COUNT] = {"count", count_body},    [TICKET] = {"ticket", count_body}, [OWN] = {"own", own_body},
+    [FAR] = {"far", far_body},          [LUMP] = {"lump", no_body},
 };
 
 static void make_footprint(struct bed *bed, unsigned number)
@@ -70,6 +92,11 @@ static void make_footprint(struct bed *bed, unsigned number)
     bed_begin(bed, 1);
     if (number == SCATTER) {
         bed_access(bed, 0, TSL_ACCESS_WRITE, 1, TSL_FOOTPRINT_NONE);
+    } else if (number == OWN || number == FAR) {
+        uint32_t item = bed_leaf(bed, TSL_NODE_GLOBAL_ID, 0), group = bed_leaf(bed, TSL_NODE_GROUP_ID, 0);
+        bed_access(bed, 0, TSL_ACCESS_WRITE, 1, item);
+        bed_access(bed, 0, TSL_ACCESS_WRITE, number == OWN ? 1 : GROUP,
+                   number == OWN ? group : bed_two(bed, TSL_NODE_MUL, group, bed_constant(bed, 64, GROUP / 2)));
     } else if (number == COUNT || number == TICKET) {
         struct tsl_access *access = bed_access(bed, 0, TSL_ACCESS_ATOMIC, 4, bed_constant(bed, 64, 0));
         access->atomic = TSL_ATOMIC_ADD;
@@ -105,7 +132,9 @@ static void begin_members(const struct tsl_fake_member *members, unsigned n, cl_
 {
     name_kernels();
     timed_begin(&t, members, n,
-                "kernel update a\nkernel other a\nkernel scatter a\nkernel count a\nkernel ticket a\nkernel lump a\n",
+                "kernel update a\nkernel other a\nkernel scatter a\nkernel count a\nkernel ticket a\nkernel own "
+                "a\nkernel far a\n"
+                "kernel lump a\n",
                 properties);
     buffer = timed_buffer(&t, ITEMS);
     counter = timed_buffer(&t, GROUP);
@@ -234,6 +263,25 @@ static void shares_may_need_a_domain(void **state)
     assert_count(ITEMS);
     time_of(TICKET);
     assert_count(2 * ITEMS);
+}
+
+/* A large object is spread for its sake if each share stays in its own member's part but for few bytes. */
+static void large_objects_are_touched_at_home(void **state)
+{
+    (void)state;
+    begin_domain(2);
+    ends_near_the_ideal(OWN, 2);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
+    time_of(OWN);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
+}
+
+static void others_run_whole(void **state)
+{
+    (void)state;
+    begin_domain(2);
+    assert_true((double)time_of(FAR) >= 0.9 * ITEMS * LONG_NS);
+    timed_assert_bytes(t.queue, buffer, 0, ITEMS, 1);
 }
 
 /* Members of two kinds, of which none says how fast it is: one has a try within the launch, and a part of what is left.
@@ -501,6 +549,8 @@ int main(void)
         cmocka_unit_test_teardown(shares_may_need_copies, end),
         cmocka_unit_test_teardown(shares_may_be_added_up, end),
         cmocka_unit_test_teardown(shares_may_need_a_domain, end),
+        cmocka_unit_test_teardown(large_objects_are_touched_at_home, end),
+        cmocka_unit_test_teardown(others_run_whole, end),
         cmocka_unit_test_teardown(one_that_never_ran_it_shares_it, end),
         cmocka_unit_test_teardown(its_member_is_busy, end),
         cmocka_unit_test_teardown(a_slow_one_is_left, end),
