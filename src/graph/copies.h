@@ -11,6 +11,7 @@
 #include "base/worker.h"
 #include "driver/driver.h"
 #include "graph/data.h"
+#include "place/place.h"
 #include "tile/ranges.h"
 #include "tile/tile.h"
 
@@ -51,6 +52,7 @@ struct tsl_data {
     bool warned;                        /* "read before anything was written" was said */
     int last_member;                    /* the member whose kernel used the object last; -1: none yet */
     bool last_cut;                      /* that kernel was cut: it was one member of several */
+    struct tsl_layout_mark layout;      /* the placer's */
     bool host_is_members;     /* a kernel wrote to the host's copy since the application last wrote all of the object */
     struct tsl_object *owner; /* the root memory object */
     enum tsl_pinning pinning;

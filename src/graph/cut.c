@@ -13,6 +13,7 @@
 #include "graph/cut_lead.h"
 #include "graph/cut_rims.h"
 #include "graph/cut_work.h"
+#include "graph/data.h"
 #include "graph/queue.h"
 #include "graph/state.h"
 #include "graph/survey.h"
@@ -162,12 +163,22 @@ static void count_moved_borders(const struct tsl_cut *cut, const struct tsl_part
     tsl_cut_work_moved(cut->command, tsl_cut_work_gain(memo, n, parts), parts->run_ns, peer_ns);
 }
 
+static void note_decision(const struct tsl_command *c)
+{
+    for (cl_uint i = 0; i < c->args->n_all; i++)
+        if (c->args->args[i].buffer)
+            tsl_placer_decided(c->graph->placer, &tsl_data_of(c->args->args[i].buffer)->layout);
+}
+
 static bool pays(struct tsl_cut *cut, struct tsl_parts *parts, struct tsl_candidate *candidates)
 {
     struct tsl_ask ask = *cut->ask;
     memcpy(candidates, ask.candidates, cut->command->graph->n_ports * sizeof(*candidates));
     for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
-        candidates[i].missing_size = 0, candidates[i].move_ns = candidates[i].peer_ns = 0;
+        candidates[i] = (struct tsl_candidate){.eligible = candidates[i].eligible,
+                                               .windows = candidates[i].windows,
+                                               .kernel = candidates[i].kernel,
+                                               .part_kernel = candidates[i].part_kernel};
     for (unsigned s = 0; s < cut->n; s++)
         tsl_survey_moves(cut->command, &cut->windows[s], cut->joints, tsl_members_of(cut->members[s]), candidates);
     ask.candidates = candidates;
@@ -180,7 +191,9 @@ static bool pays(struct tsl_cut *cut, struct tsl_parts *parts, struct tsl_candid
     }
     count_moved_borders(cut, parts, candidates);
     parts->divided = tsl_cut_was_divided(cut);
-    return tsl_placer_pays(cut->command->graph->placer, &ask, parts);
+    bool it_pays = tsl_placer_pays(cut->command->graph->placer, &ask, parts);
+    note_decision(cut->command);
+    return it_pays;
 }
 
 static void tell_shares(const struct tsl_cut *cut)
@@ -430,6 +443,15 @@ static bool is_known_to_be_small(struct tsl_cut_memo *memo, uint64_t size)
     return true;
 }
 
+/* Wherever it runs whole, other members would have to bring it much. */
+static bool is_distributed(const struct tsl_command *c, const struct tsl_ask *ask)
+{
+    double least_ns = INFINITY;
+    for (unsigned i = 0; i < c->graph->n_ports; i++)
+        least_ns = ask->candidates[i].eligible ? fmin(least_ns, ask->candidates[i].peer_ns) : least_ns;
+    return least_ns > LARGE_MOVE_NS;
+}
+
 static uint64_t most_groups(const struct tsl_window *window)
 {
     uint64_t most = 0;
@@ -507,7 +529,7 @@ bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl
     if (!tsl_placer_cuts(c->graph->placer))
         return false;
     c->whole_why = TSL_WHOLE_SMALL;
-    if (is_known_to_be_small(&c->kernel->cut, ask->size))
+    if (!is_distributed(c, ask) && is_known_to_be_small(&c->kernel->cut, ask->size))
         return false;
     struct tsl_cut *cut = begin(c, ask);
     if (c->kernel->cut.kept)

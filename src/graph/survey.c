@@ -83,6 +83,8 @@ static void count_run(struct survey *s, unsigned i, struct run_of_tiles *run)
             ns += tsl_placer_move_ns(g->placer, from, TSL_SPACE_HOST, run->size);
         s->candidates[i].move_ns += ns;
         s->candidates[i].peer_ns += is_a_members(s, run->from) ? ns : 0;
+        if (!s->waits)
+            tsl_placer_moves(g->placer, &s->data->layout, ns, &s->candidates[i]);
     }
     run->size = 0;
 }

@@ -331,8 +331,10 @@ static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const st
     placement->known = option->known;
     placement->run_ns = option->run_ns;
     placement->end_ns = (uint64_t)fmin(option->end_ns, NEVER_NS);
-    if (option->known && !placement->part)
+    if (option->known && !placement->part) {
         tsl_gains_launched(placer, option->run_ns);
+        tsl_pace_launched(placer, ask, option->run_ns);
+    }
     decide_flags(placer, ask, option, placement);
     /* As if the data moved at once: until what the command waits for is there, the link is free for others. */
     if (candidate->move_ns > 0)

@@ -54,6 +54,51 @@ struct tsl_gains {
     double net_ns;      /* what cuts gained, less the moves between members */
 };
 
+/* What became of a launch whose parts' moves are against it. */
+enum tsl_layout_decision {
+    TSL_LAYOUT_NONE,    /* they aren't, or it gains nothing without them either */
+    TSL_LAYOUT_COUNTED, /* it runs whole, and counts for the next epoch */
+    TSL_LAYOUT_PAID,    /* it is cut */
+};
+
+/* What launches take whole, and the time in which they were placed. */
+struct tsl_pace {
+    double work_ns, time_ns;
+};
+
+#define TSL_MOST_DOUBT 64 /* times what they cost: moves are never dearer */
+
+/* The account of layout.c, and the paces of pace.c. */
+struct tsl_layout {
+    uint32_t epoch;    /* the one in which data are distributed; 0: none has begun */
+    uint32_t question; /* the launch that was asked about last, by number ... */
+    bool answered;     /* ... it was */
+    enum tsl_layout_decision decision;
+    double lost_ns;   /* by launches that stayed whole since the epoch began */
+    double moves_ns;  /* what the first moves of their objects take */
+    double doubt;     /* times so much as these the first must be, before the next epoch begins; below 1: 1 */
+    double credit_ns; /* what first moves may still take in this epoch */
+    double spent_ns;  /* what they have taken */
+    double earned_ns; /* by cuts without such moves, less what brought data together, since so much was earned last */
+    bool is_open;     /* an epoch has begun and hasn't ended */
+    uint64_t began_ns, paid_at_ns; /* ... then; the last launch whose moves it paid was asked about then */
+    double watch_ns;               /* the pace is judged after so long */
+    uint64_t first_kernel;         /* the first that was launched since it was judged last */
+    double booked_ns;              /* what the ledger says of what is watched */
+    unsigned n_slow;               /* so many times, one after another, it wasn't higher */
+    struct tsl_pace pace, whole_pace;
+    uint64_t last_at_ns; /* when a launch was placed last ... */
+    double ahead_ns;     /* ... and what it takes, with those before it, that can't be over by then */
+};
+
+/* What the parts of a launch lack. */
+struct tsl_layout_moves {
+    double ns;           /* all of it, and the wait for it */
+    double unpaid_ns;    /* of objects that haven't moved yet in this epoch */
+    double uncounted_ns; /* of those that don't count yet for the next one */
+    double use_ns;       /* first launches on members */
+};
+
 struct tsl_placer {
     tsl_choose_fn *choose;
     unsigned n;
@@ -86,8 +131,7 @@ struct tsl_placer {
     bool used[TSL_MAX_MEMBERS];            /* auto: a launch was placed there */
     struct tsl_asked asked[TSL_N_ASKED];   /* auto: by kernel */
     double last_of[TSL_MAX_MEMBERS];       /* auto: the parts of the launch that was cut last */
-    double cut_regret_ns;                  /* auto: what was lost by leaving launches whole for their data's sake */
-    double cut_doubt;                      /* auto: ... times so much it must be, before data move; 0: 1 */
+    struct tsl_layout layout;              /* auto: are data distributed over members? */
     struct tsl_samples cut;                /* auto: what a cut costs beside the longest part, as measured */
     struct tsl_samples latency;            /* auto: by how much later than by the moves alone a launch that waits for
                                               moves between members begins, as measured */
@@ -205,9 +249,36 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
  * peer_ns; 0 without such moves. */
 double tsl_pays_latency_ns(const struct tsl_placer *placer, double peer_ns);
 /* pays.c: should the launch not be asked about, but run whole, to be measured or since it is not worth asking? */
+/* pays.c: for so many launches of the kernel the one that is asked about stands. */
+unsigned tsl_pays_stands_for(struct tsl_placer *placer, uint64_t kernel);
+/* pays.c: the ledger said so much too little. */
+void tsl_pays_correct(struct tsl_placer *placer, double ns);
+/* pays.c: nothing is cut for a while. */
+void tsl_pays_pause(struct tsl_placer *placer);
+/* pays.c: all kernels' next launches are asked about. */
+void tsl_pays_ask_all(struct tsl_placer *placer);
 bool tsl_pays_skips(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts);
 bool tsl_pays_measures(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
                        struct tsl_parts *parts);
+
+/* layout.c: a launch is decided. */
+void tsl_layout_begin(struct tsl_placer *placer);
+/* It would gain loss_ns by being cut, moves apart, and these are against it. Are they made all the same? */
+bool tsl_layout_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts,
+                     const struct tsl_layout_moves *moves, double loss_ns);
+/* A launch is cut that pays for its own moves, and takes so much less than whole without any. Returns what of the moves
+ * the epoch pays. */
+double tsl_layout_earned(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_layout_moves *moves,
+                         double ns);
+/* pace.c: an epoch begins; a launch is placed, or cut, that takes so much whole. */
+void tsl_pace_begin(struct tsl_placer *placer, uint64_t now_ns);
+void tsl_pace_launched(struct tsl_placer *placer, const struct tsl_ask *ask, double whole_ns);
+/* Is it known how launches get on without that? */
+bool tsl_pace_knows(const struct tsl_placer *placer);
+/* Did they get on no faster with distributed data in earlier runs of the program, as a rule? */
+bool tsl_pace_was_slower(const struct tsl_placer *placer);
+/* Cuts have lost too much: nothing moves any more on the account of others. */
+void tsl_layout_close(struct tsl_placer *placer);
 
 /* load.c: what waits on each member. */
 

@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_NS      6e4        /* launches that take less are not cut */
+#define LEAST_NS      6e4        /* launches that take less, with what other members bring them, are not cut */
 #define LEAST_PART_NS 2e4        /* nor are parts given that take less */
 #define LEAST_ITEMS   (1u << 18) /* of a kernel of which nothing is known */
 #define BUSY          0.25       /* a member has other work to do if that takes longer than so much of the launch */
@@ -99,6 +99,13 @@ static bool is_free(const struct tsl_placer *placer, const struct tsl_ask *ask, 
     double ready = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
 
     return left <= ready + BUSY * run_ns || (placer->last_of[i] > 0 && other_ns(placer, i) <= BUSY * run_ns);
+}
+
+/* What the launch takes whole, and what others of its members have to bring it for that: however short it is itself, it
+ * is cut where its data are distributed. */
+static double together_ns(const struct tsl_ask *ask, const struct tsl_whole *whole)
+{
+    return whole->run_ns + ask->candidates[whole->member].peer_ns;
 }
 
 /* May the member take part beside the one that is best for the whole launch? */
@@ -194,7 +201,7 @@ static void balance(struct tsl_placer *placer, const struct tsl_ask *ask, const 
                     struct tsl_parts *parts)
 {
     for (unsigned i = 0; i < placer->n; i++)
-        parts->of[i] = may_join(placer, ask, i, whole->member) && is_free(placer, ask, i, whole->run_ns);
+        parts->of[i] = may_join(placer, ask, i, whole->member) && is_free(placer, ask, i, together_ns(ask, whole));
     keep_few(placer, parts, whole->member);
     for (unsigned round = 0; round < 2; round++) {
         normalise(placer, parts, 1);
@@ -288,7 +295,7 @@ static bool any_unseen(struct tsl_placer *placer, const struct tsl_ask *ask, con
 static bool known_parts(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
                         struct tsl_parts *parts)
 {
-    if (whole->run_ns < LEAST_NS)
+    if (together_ns(ask, whole) < LEAST_NS)
         return false;
     balance(placer, ask, whole, parts);
     drop_burdens(placer, ask, parts);
@@ -299,7 +306,7 @@ static bool known_parts(struct tsl_placer *placer, const struct tsl_ask *ask, co
         memcpy(parts->of, placer->last_of, placer->n * sizeof(*parts->of));
     parts->run_ns = longest_but(placer, ask, parts, placer->n);
     parts->unseen = any_unseen(placer, ask, parts);
-    return parts->run_ns >= LEAST_PART_NS;
+    return parts->run_ns >= LEAST_PART_NS || parts->whole_peer_ns >= LEAST_NS;
 }
 
 static bool auto_parts(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
@@ -312,7 +319,7 @@ static bool auto_parts(struct tsl_placer *placer, const struct tsl_ask *ask, str
     parts->whole_member = whole.member;
     if (!whole.known)
         parts->why = TSL_UNCUT_UNKNOWN;
-    else if (whole.run_ns < LEAST_NS / 2)
+    else if (together_ns(ask, &whole) < LEAST_NS / 2)
         parts->why = TSL_UNCUT_SMALL;
     parts->whole_ns = whole.end_ns;
     parts->whole_run_ns = whole.run_ns;

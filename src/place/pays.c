@@ -2,21 +2,19 @@
  * Does it pay to cut a launch?
  *
  * *Never lose.* A launch is cut if it is expected to end earlier, moves included, by more than a margin and what a cut
- * costs, which is measured. Where only the moves are against it, what is lost by that is added up, and when it would
- * have paid for the moves they are made. That is right where data stay: where they must move again for the next cut,
- * the price doubles each time, until cuts without moves have shown that it was worth it. Of a kernel of which nothing
- * is known no launch is cut for which something moves that needn't move anyway. The first launch on a member costs as
- * much as a large move: memory is taken and code is loaded there.
+ * costs, which is measured. Where only the moves are against it, all launches together may pay for these (layout.c). Of
+ * a kernel of which nothing is known no launch is cut for which something moves that needn't move anyway. The first
+ * launch on a member costs as much as a large move: memory is taken and code is loaded there.
  *
  * *The ledger.* A cut distributes data, and the price may be paid by other launches, which need them together. So a
  * ledger sets what each cut gains, without moves, against all moves between members, of cut and whole launches, but for
- * those that take place beside the insides of launches that are divided. When
- * it is OVERDRAWN_NS in the red nothing is cut for a while, each time longer. Moves take longer than thought where all
- * members make some at once: what launches were seen to wait for them beyond that is set against it as well. Moves that
- * were paid for by what was lost without them aren't set against it once more. Where the next whole launch would first
- * have to bring together what is distributed, the ledger may lose as much as that takes. What a cut costs grows with
- * its parts: where more than two are in the red, launches are cut in half as many first. When many of these have
- * gained, more are tried again.
+ * those that take place beside the insides of launches that are divided. When it is OVERDRAWN_NS in the red nothing is
+ * cut for a while, each time longer. Moves take longer than thought where all members make some at once: what launches
+ * were seen to wait for them beyond that is set against it as well. Moves that others pay for (layout.c) aren't set
+ * against it once more; but launches wait for them, so it may lose as much again. Where the next whole launch would
+ * first have to bring together what is distributed, it may lose what that takes. What a cut costs grows with its parts:
+ * where more than two are in the red, launches are cut in half as many first. When many of these have gained, more are
+ * tried again.
  *
  * The same entries, over the whole program, tell later runs whether its data are to be distributed (gains.c).
  *
@@ -43,14 +41,14 @@
 #define TRUSTED       512 /* cuts in fewer parts that gain, before more are tried at first; then four times as many */
 #define MOST_PAUSE    (1u << 20)
 #define UNTHOUGHT_NS  1e6   /* waits for moves that are longer by so much than they were thought to be cost that */
-#define MOST_DOUBT    64    /* times what they cost: moves are never dearer */
-#define FORESIGHT     2     /* times what moves cost an earlier run of the program must promise to gain by them */
 #define FIRST_USE_NS  1.5e7 /* of a member that doesn't say: code is loaded, or made, and memory is taken */
 #define FULL_NS       2e6   /* ... if it doesn't take as long */
 #define MEASURE_PART  0.05  /* of what cut launches took, to measure whole ones */
 #define ENOUGH_NO     4     /* launches that it didn't pay to cut; from then on they are asked about more rarely */
 #define ASKED_NS      2e6   /* ... once in launches that take so much, as to ask takes a twentieth of it */
 #define MOST_SKIPPED  31
+#define LONG_NO       32   /* after so many ... */
+#define RARER         4    /* ... so much more rarely */
 #define PLAN_DIVIDED  2    /* times as long as for others is what the host does for a launch that is divided */
 #define DIVIDED_NS    1e5  /* the longest part, at least, of which the moves are hidden */
 #define TIMED_NS      1e7  /* parts that take so long are all timed */
@@ -66,6 +64,17 @@ static struct tsl_asked *asked_of(struct tsl_placer *placer, uint64_t kernel)
     if (asked->kernel != kernel)
         *asked = (struct tsl_asked){.kernel = kernel, .n_stand = 1};
     return asked;
+}
+
+unsigned tsl_pays_stands_for(struct tsl_placer *placer, uint64_t kernel)
+{
+    return asked_of(placer, kernel)->n_stand;
+}
+
+void tsl_pays_ask_all(struct tsl_placer *placer)
+{
+    for (unsigned i = 0; i < TSL_N_ASKED; i++)
+        placer->asked[i].n_refused = placer->asked[i].skip = 0;
 }
 
 bool tsl_pays_skips(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
@@ -88,7 +97,8 @@ static void refused(struct tsl_asked *asked, const struct tsl_parts *parts)
 {
     if (++asked->n_refused < ENOUGH_NO || !parts->known)
         return;
-    asked->skip = (unsigned)fmin(ASKED_NS / parts->whole_run_ns, MOST_SKIPPED);
+    unsigned skip = (unsigned)fmin(ASKED_NS / parts->whole_run_ns, MOST_SKIPPED);
+    asked->skip = skip * (asked->n_refused > LONG_NO ? RARER : 1);
     asked->n_stand = asked->skip + 1;
 }
 
@@ -202,21 +212,35 @@ static void take_more(struct tsl_placer *placer)
     forget_costs(placer);
 }
 
+void tsl_pays_correct(struct tsl_placer *placer, double ns)
+{
+    tsl_gains_booked(placer, ns);
+    placer->ledger_ns = fmin(placer->ledger_ns + ns, OVERDRAWN_NS);
+}
+
+void tsl_pays_pause(struct tsl_placer *placer)
+{
+    placer->ledger_ns = placer->back_ns = 0;
+    placer->pause_ns = placer->pause_ns > 0 ? placer->pause_ns * 2 : PAUSE_NS;
+    placer->paused = (unsigned)fmin(fmax(placer->pause_ns / fmax(placer->whole_ns, 1), LEAST_PAUSE), MOST_PAUSE);
+    placer->n_cuts = 0;
+    tsl_layout_close(placer);
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "cuts cost more than they gain: the next %u launches run whole",
+            placer->paused);
+}
+
 /* What was gained is kept up to what may be lost: a program may change. */
 static void book(struct tsl_placer *placer, double ns)
 {
     tsl_gains_booked(placer, ns);
+    placer->layout.booked_ns += ns;
     placer->ledger_ns = fmin(placer->ledger_ns + ns, OVERDRAWN_NS);
-    if (placer->ledger_ns > -fmax(OVERDRAWN_NS, placer->back_ns))
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "the ledger has %.0f µs, by %+.0f", placer->ledger_ns / 1e3, ns / 1e3);
+    if (placer->ledger_ns > -fmax(OVERDRAWN_NS, placer->back_ns) - placer->layout.spent_ns)
         return;
     placer->ledger_ns = placer->back_ns = 0;
-    if (take_fewer(placer))
-        return;
-    placer->pause_ns = placer->pause_ns > 0 ? placer->pause_ns * 2 : PAUSE_NS;
-    placer->paused = (unsigned)fmin(fmax(placer->pause_ns / fmax(placer->whole_ns, 1), LEAST_PAUSE), MOST_PAUSE);
-    placer->n_cuts = 0;
-    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "cuts cost more than they gain: the next %u launches run whole",
-            placer->paused);
+    if (!take_fewer(placer))
+        tsl_pays_pause(placer);
 }
 
 void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member)
@@ -225,6 +249,7 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
 
     if (placer->n_cuts && peer_ns > 0)
         book(placer, -with_latency(placer, peer_ns));
+    placer->layout.earned_ns -= peer_ns;
     placer->back_ns = fmax(placer->back_ns - peer_ns, 0); /* It has brought so much together. */
 }
 
@@ -236,8 +261,9 @@ static double open_ns(const struct tsl_placer *placer, const struct tsl_parts *p
     return parts->divided ? fmax(moves_ns - parts->run_ns, 0) : moves_ns;
 }
 
-/* prepaid: launches that ran whole for their moves' sake have lost what these cost. */
-static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, bool prepaid)
+/* paid_ns: what others pay of the moves. */
+static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts,
+                     double paid_ns)
 {
     double peer_ns = 0, gain_ns = 0;
 
@@ -246,15 +272,17 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
                   joints_ns(placer, parts) - cost_ns(placer);
 
     for (unsigned i = 0; i < placer->n; i++)
-        if (parts->of[i] > 0 && !prepaid)
+        if (parts->of[i] > 0)
             peer_ns = fmax(peer_ns, ask->candidates[i].peer_ns);
-    if (parts->known)
+    if (parts->known) {
         tsl_gains_launched(placer, parts->whole_run_ns);
+        tsl_pace_launched(placer, ask, parts->whole_run_ns);
+    }
     placer->n_cuts++;
     placer->back_ns = fmax(placer->back_ns, parts->whole_peer_ns);
     if (gain_ns > 0)
         take_more(placer);
-    book(placer, gain_ns - open_ns(placer, parts, peer_ns));
+    book(placer, gain_ns - open_ns(placer, parts, fmax(peer_ns - paid_ns, 0)));
 }
 
 void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
@@ -273,33 +301,6 @@ void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct
 }
 
 /* ---- Does it pay? ------------------------------------------------------------------------------------------------ */
-
-/* What the kernel's launches would lose, if the program goes on as an earlier run of it did. */
-static double ahead_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts,
-                       double loss_ns)
-{
-    return tsl_placer_ahead_ns(placer, ask->kernel) * fmin(loss_ns / parts->whole_run_ns, 1);
-}
-
-/* Only the moves are against it. They are made when what was lost without them has added up to what they cost, or when
- * much more is known to be lost, unless moves that were made in that hope were soon needed again. Where something moves
- * for one launch some of it mostly moves for each: what is lost is what would be gained beside the wait for that. */
-static bool regrets(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, double loss_ns,
-                    double move_ns)
-{
-    double doubt = fmax(placer->cut_doubt, 1);
-
-    loss_ns -= tsl_pays_latency_ns(placer, 1);
-    if (loss_ns <= 0)
-        return false;
-    placer->cut_regret_ns += ask->again ? 0 : loss_ns * asked_of(placer, ask->kernel)->n_stand;
-    bool foreseen = doubt <= 1 && ahead_ns(placer, ask, parts, loss_ns) >= move_ns * FORESIGHT;
-    if (placer->cut_regret_ns < move_ns * doubt && !foreseen)
-        return false;
-    placer->cut_regret_ns = 0;
-    placer->cut_doubt = fmin(doubt * 2, MOST_DOUBT);
-    return true;
-}
 
 /* The launch stays whole. What cuts cost, and how long they wait, was measured once and may be less by now: so it is
  * doubted now and then. */
@@ -360,20 +361,34 @@ static bool purse_pays(struct tsl_placer *placer, const struct tsl_parts *parts,
     return true;
 }
 
-/* prepaid: its moves were paid for by regret. */
-static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, bool *prepaid)
+/* The parts' moves: the longest of each. */
+static struct tsl_layout_moves moves_of(const struct tsl_placer *placer, const struct tsl_ask *ask,
+                                        const struct tsl_parts *parts)
 {
-    double move_ns = 0, start = start_ns(placer, ask, parts);
+    struct tsl_layout_moves moves = {.use_ns = use_ns(placer, parts)};
 
-    for (unsigned i = 0; i < placer->n; i++)
-        if (parts->of[i] > 0)
-            move_ns =
-                fmax(move_ns, ask->candidates[i].move_ns + tsl_pays_latency_ns(placer, ask->candidates[i].peer_ns));
-    move_ns += use_ns(placer, parts);
+    for (unsigned i = 0; i < placer->n; i++) {
+        const struct tsl_candidate *candidate = &ask->candidates[i];
+        if (parts->of[i] <= 0)
+            continue;
+        moves.ns = fmax(moves.ns, candidate->move_ns + tsl_pays_latency_ns(placer, candidate->peer_ns));
+        moves.unpaid_ns = fmax(moves.unpaid_ns, candidate->unpaid_ns);
+        moves.uncounted_ns = fmax(moves.uncounted_ns, candidate->uncounted_ns);
+    }
+    return moves;
+}
+
+/* *paid_ns: what others pay of its moves. */
+static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts, double *paid_ns)
+{
+    struct tsl_layout_moves moves = moves_of(placer, ask, parts);
+    double move_ns = moves.ns + moves.use_ns, start = start_ns(placer, ask, parts);
+
     if (!parts->known)
         return move_ns <= parts->whole_move_ns + FIRST_CUT_NS;
     double cut_ns = start + (busy_ns(placer, parts, start) + joints_ns(placer, parts)) * MARGIN + cost_ns(placer);
-    placer->whole_ns = parts->whole_run_ns;
+    if (parts->whole_run_ns >= TSL_COUNTS_FROM_NS)
+        placer->whole_ns = parts->whole_run_ns;
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG,
             "cut %.0f µs (parts %.0f, copies %.0f, cost %.0f) and moves %.0f, whole %.0f with moves %.0f", cut_ns / 1e3,
             parts->run_ns / 1e3, joints_ns(placer, parts) / 1e3, cost_ns(placer) / 1e3, move_ns / 1e3,
@@ -384,12 +399,13 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
                     tsl_members_has(parts->tried, i) ? ", as a try" : "");
     if (only_tries(placer, parts))
         return purse_pays(placer, parts, 0);
-    if (cut_ns + move_ns >= parts->whole_ns && parts->unseen && purse_pays(placer, parts, move_ns))
-        return *prepaid = true;
-    if (cut_ns + move_ns >= parts->whole_ns)
-        return *prepaid = regrets(placer, ask, parts, parts->whole_ns - cut_ns, move_ns);
-    placer->cut_doubt /= 2;
-    return true;
+    if (cut_ns + move_ns < parts->whole_ns) {
+        *paid_ns = tsl_layout_earned(placer, ask, &moves, parts->whole_run_ns - (cut_ns - start) - move_ns);
+        return true;
+    }
+    *paid_ns = INFINITY;
+    return (parts->unseen && purse_pays(placer, parts, move_ns)) ||
+           tsl_layout_pays(placer, ask, parts, &moves, parts->whole_ns - cut_ns);
 }
 
 /* What moves beside launches that take no longer than planning them gains nothing: the host is what is slow. What that
@@ -413,9 +429,11 @@ bool tsl_placer_divides(struct tsl_placer *placer, const struct tsl_parts *parts
 
 bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
 {
-    bool asked = tsl_split_always(placer->split) || placer->by_weight, prepaid = false;
+    bool asked = tsl_split_always(placer->split) || placer->by_weight;
+    double paid_ns = 0;
 
-    if (!asked && !pays(placer, ask, parts, &prepaid)) {
+    tsl_layout_begin(placer);
+    if (!asked && !pays(placer, ask, parts, &paid_ns)) {
         refused(asked_of(placer, ask->kernel), parts);
         forgive(placer);
         return false;
@@ -423,7 +441,7 @@ bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
     memcpy(placer->last_of, parts->of, placer->n * sizeof(*parts->of));
     if (!asked) {
         accepted(asked_of(placer, ask->kernel), parts);
-        book_cut(placer, ask, parts, prepaid);
+        book_cut(placer, ask, parts, paid_ns);
     }
     return true;
 }
@@ -438,7 +456,7 @@ void tsl_placer_repeat(struct tsl_placer *placer, const struct tsl_ask *ask, con
 {
     memcpy(placer->last_of, parts->of, placer->n * sizeof(*parts->of));
     accepted(asked_of(placer, ask->kernel), parts);
-    book_cut(placer, ask, parts, false);
+    book_cut(placer, ask, parts, 0);
 }
 
 void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint64_t wall_ns)

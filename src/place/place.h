@@ -28,6 +28,7 @@ struct tsl_candidate {
     uint64_t missing_size; /* bytes that would have to move to it first */
     double move_ns;        /* how long that takes, by tsl_placer_move_ns; only looked at by policies that learn */
     double peer_ns;        /* the part of it for bytes that other members have, or left in the host's copy */
+    double unpaid_ns, uncounted_ns; /* and those that the placer keeps account of (tsl_placer_moves) */
     /* What the kernel is known by there, where that isn't what the ask says (variants); 0: it is. */
     uint64_t kernel;      /* of the launch whole ... */
     uint64_t part_kernel; /* ... and of parts of it */
@@ -206,6 +207,15 @@ bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, stru
 /* The parts of a launch that has to be cut, as no member holds its data whole: members that surely are slower than
  * others, or of which that isn't known, may have none. */
 void tsl_placer_must_cut(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts);
+/* What the placer notes of a memory object, for the caller to keep with it. All 0 at first. */
+struct tsl_layout_mark {
+    uint32_t question, counted, paid;
+};
+/* Before it is asked whether parts pay: for the candidate's part so much of that object moves. */
+void tsl_placer_moves(struct tsl_placer *placer, struct tsl_layout_mark *mark, double ns,
+                      struct tsl_candidate *candidate);
+/* After it was answered: of each of the launch's objects, those that don't move among them. */
+void tsl_placer_decided(struct tsl_placer *placer, struct tsl_layout_mark *mark);
 /* Does it pay? Of the ask's candidates move_ns is what their parts lack. */
 bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts);
 /* May a launch be cut as the one before, without being asked about? Then it is to be told. Of the ask's candidates
