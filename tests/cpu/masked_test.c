@@ -89,6 +89,11 @@ static const char source[] =
     "    t = t * t + 3; t ^= t >> 3; t *= 77; t += i; t ^= t << 5; t *= 91; t -= t >> 9; t ^= 0x1234; t *= t;\n"
     "    t += t >> 2; t ^= t << 1; o[i + 3 * n] = t;\n"
     "    if (!b) { o[i] = a[i + n] + 3 * a[i + 2 * n] + a[i + 3 * n]; o[i + n] = 7 * a[i + n]; } }\n"
+    /* One work-item stores at one place, twice. */
+    "kernel void twice(global const int *a, global int *o, int m, int n) {\n"
+    "    int i = get_global_id(0), v = a[i]; global int *e = o + 2 * n; if (i == m) *e = v;\n"
+    "    uint t = v; t = t * t + 3; t ^= t >> 3; t *= 77; t ^= t << 5; if (i == m && v % 3 == 0) *e = (int)t;\n"
+    "    o[i] = t; }\n"
     "kernel void shared(global const int *a, global int *o, int m, int n) {\n"
     "    local int t[3 * 256]; int l = get_local_id(0), z = get_local_size(0), i = get_global_id(0); t[l] = a[i];\n"
     "    t[l + z] = a[i + n]; t[l + 2 * z] = 1; barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -268,6 +273,23 @@ static void find_again(const int *a, int i, int m, int n, int o[4])
     o[3] = (int)t;
 }
 
+static int mixed(int v)
+{
+    unsigned t = (unsigned)v;
+
+    t = t * t + 3, t ^= t >> 3, t *= 77, t ^= t << 5;
+    return (int)t;
+}
+
+/* The same for twice. */
+static void find_twice(const int *a, int i, int m, int n, int o[4])
+{
+    o[0] = mixed(a[i]);
+    o[1] = o[2] = o[3] = LEFT;
+    if (i == 0 && m >= 0 && m < n)
+        o[2] = a[m] % 3 == 0 ? mixed(a[m]) : a[m];
+}
+
 /* The same for wraps. */
 static void find_wraps(const int *a, int i, int m, int n, int o[4])
 {
@@ -305,6 +327,11 @@ static void check_data(void **state, const char *name, void (*find)(const int *,
 static void conditions_of_the_data(void **state)
 {
     check_data(state, "some", find_some);
+}
+
+static void two_stores_at_one_place(void **state)
+{
+    check_data(state, "twice", find_twice);
 }
 
 static void numbers_that_wrap(void **state)
@@ -451,7 +478,7 @@ int main(void)
         cmocka_unit_test(conditions_of_the_data),     cmocka_unit_test(a_condition_twice),
         cmocka_unit_test(conditions_in_local_memory), cmocka_unit_test(rows_beyond_the_end),
         cmocka_unit_test(edges_beyond_the_end),       cmocka_unit_test(conditions_of_the_ends),
-        cmocka_unit_test(numbers_that_wrap),
+        cmocka_unit_test(numbers_that_wrap),          cmocka_unit_test(two_stores_at_one_place),
     };
 
     return cmocka_run_group_tests_name("masked", tests, cpu_rig_setup, cpu_rig_teardown);

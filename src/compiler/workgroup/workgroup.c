@@ -436,6 +436,7 @@ static bool vectorise(LLVMModuleRef module, LLVMTargetMachineRef machine, char *
     if (!kc_wg_run_passes(module, machine, KC_PASSES_PREPARE, why))
         return false;
     kc_wg_sort_ways(module);
+    kc_wg_name_stores(module);
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
         return false;
     kc_wg_join_ways(module);

@@ -25,6 +25,11 @@ bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const 
 void kc_wg_sort_ways(LLVMModuleRef module);
 void kc_wg_join_ways(LLVMModuleRef module);
 
+/* Before KC_PASSES_VECTORISE: LLVM's vectoriser leaves a loop as it is in which two stores have one address that is the
+ * same for all lanes (an error's number that is set in two places). It tells addresses by their names, so the second
+ * store gets another. */
+void kc_wg_name_stores(LLVMModuleRef module);
+
 /* Between KC_PASSES_VECTORISED and _FORGOTTEN, which makes registers of variables: those that strips have marked as
  * forgotten are stored as undefined. LLVM would drop such stores before. */
 void kc_wg_end_forgotten(LLVMModuleRef module);
