@@ -3,8 +3,9 @@
  * operations. That memory is as little as possible (cut_apart.h); the rest is cut exactly.
  *
  * Unless the settings ask for it the rung comes last, and for a few objects alone: small ones, as counters, flags and
- * lists of what was found, and large ones of which each share hardly touches anything but its own member's part. What
- * others cost, half of which the members reach through their links, isn't known.
+ * lists of what was found, and large ones of which each share hardly touches anything but its own member's part, where
+ * it isn't known that shares write the same bytes. What others cost, half of which the members reach through their
+ * links, isn't known.
  */
 #include "base/sets.h"
 #include "base/settings.h"
@@ -121,6 +122,29 @@ static bool is_touched_at_home(const struct tsl_cut_apart *apart, uint32_t i, ts
     return far <= all * FAR;
 }
 
+/* Do two shares surely write the same bytes of it? Then what stays there hangs on which comes last: on one member the
+ * later group, as a rule, and programs may count on that without knowing. */
+static bool is_surely_written_twice(const struct tsl_cut_apart *apart, uint32_t i)
+{
+    const struct tsl_cut *cut = apart->cut;
+    const size_t n = cut->footprint->n_arguments;
+    for (unsigned pair = 0; pair < cut->n * cut->n; pair++)
+        for (size_t both = 0; both < n * n && pair / cut->n < pair % cut->n; both++) {
+            const struct tsl_cut_memory *a = &cut->memories[both / n], *b = &cut->memories[both % n];
+            if (a->root == cut->memories[i].root && b->root == a->root &&
+                tsl_byte_sets_meet(&cut->touches[pair / cut->n * n + both / n].sure,
+                                   &cut->touches[pair % cut->n * n + both % n].sure, (int64_t)(b->offset - a->offset),
+                                   a->size, b->size))
+                return true;
+        }
+    return false;
+}
+
+static bool may_be_large(const struct tsl_cut_apart *apart, uint32_t i, tsl_members members)
+{
+    return is_touched_at_home(apart, i, members) && !is_surely_written_twice(apart, i);
+}
+
 /* May what was taken out be spread over these members? */
 static bool may_spread(const struct tsl_cut_apart *apart, tsl_members members)
 {
@@ -131,7 +155,7 @@ static bool may_spread(const struct tsl_cut_apart *apart, tsl_members members)
         if (!is_first_of(apart, i))
             continue;
         struct tsl_data *data = tsl_data_of(c->args->args[i].buffer);
-        size += data->size > MOST_SPREAD && is_touched_at_home(apart, i, members) ? 0 : data->size;
+        size += data->size > MOST_SPREAD && may_be_large(apart, i, members) ? 0 : data->size;
         n_more += !tsl_spread_is(data->spread);
         if (!tsl_spread_may(c->graph, data, members))
             return false;
