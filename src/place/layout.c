@@ -15,7 +15,8 @@
  * *Doubt.* The next epoch costs twice as much regret, until cuts without such moves have gained what an epoch takes.
  *
  * *Foresight.* Where an earlier run of the program tells that a kernel will lose much more than its moves take, the
- * first epoch begins as soon as it is known how launches get on without it.
+ * first epoch begins as soon as it is known how launches get on without it; at once where little moves, but
+ * members have to get ready.
  *
  * *The end.* An epoch ends when the ledger (pays.c) is overdrawn, or if the program is seen to get on no faster
  * (pace.c).
@@ -146,7 +147,8 @@ bool tsl_layout_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
     double doubt = fmax(layout->doubt, tsl_pace_was_slower(placer) ? DOUBTED : 1);
     if (layout->lost_ns >= (fmax(layout->moves_ns, moves->ns) + moves->use_ns) * doubt)
         return begin_epoch(placer, ask, layout->lost_ns, all_ns);
-    if (doubt > 1 || !tsl_pace_knows(placer) || !foresees(placer, ask, parts, loss_ns, all_ns))
+    bool moves_much = moves->ns > parts->run_ns;
+    if (doubt > 1 || (moves_much && !tsl_pace_knows(placer)) || !foresees(placer, ask, parts, loss_ns, all_ns))
         return false;
     return begin_epoch(placer, ask, fmax(all_ns, tsl_placer_program_ahead_ns(placer) * FORESEEN), all_ns);
 }
