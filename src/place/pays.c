@@ -74,7 +74,8 @@ unsigned tsl_pays_stands_for(struct tsl_placer *placer, uint64_t kernel)
 void tsl_pays_ask_all(struct tsl_placer *placer)
 {
     for (unsigned i = 0; i < TSL_N_ASKED; i++)
-        placer->asked[i].n_refused = placer->asked[i].skip = 0;
+        placer->asked[i] =
+            (struct tsl_asked){.kernel = placer->asked[i].kernel, .cut_ns = placer->asked[i].cut_ns, .n_stand = 1};
 }
 
 bool tsl_pays_skips(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
@@ -212,6 +213,7 @@ static void take_more(struct tsl_placer *placer)
     forget_costs(placer);
 }
 
+/* What was gained is kept up to what may be lost: a program may change. */
 void tsl_pays_correct(struct tsl_placer *placer, double ns)
 {
     tsl_gains_booked(placer, ns);
@@ -229,14 +231,14 @@ void tsl_pays_pause(struct tsl_placer *placer)
             placer->paused);
 }
 
-/* What was gained is kept up to what may be lost: a program may change. */
 static void book(struct tsl_placer *placer, double ns)
 {
-    tsl_gains_booked(placer, ns);
+    double floor_ns = fmax(OVERDRAWN_NS, placer->back_ns) + (placer->layout.is_open ? placer->layout.spent_ns : 0);
+
+    tsl_pays_correct(placer, ns);
     placer->layout.booked_ns += ns;
-    placer->ledger_ns = fmin(placer->ledger_ns + ns, OVERDRAWN_NS);
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "the ledger has %.0f µs, by %+.0f", placer->ledger_ns / 1e3, ns / 1e3);
-    if (placer->ledger_ns > -fmax(OVERDRAWN_NS, placer->back_ns) - placer->layout.spent_ns)
+    if (placer->ledger_ns > -floor_ns)
         return;
     placer->ledger_ns = placer->back_ns = 0;
     if (!take_fewer(placer))
