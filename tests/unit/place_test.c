@@ -435,8 +435,8 @@ static double back_to_first(void *arg, unsigned member, int *home)
     return back_at_home_ns;
 }
 
-/* Member 0 is busy for so long; member 1 is idle, and takes five times as long. Where does the launch go? */
-static unsigned chosen_beside(double busy_ns, double home_ns, double back_ns)
+/* Member 0 is busy for so long; member 1 is idle, and takes so many times as long. Where does the launch go? */
+static unsigned chosen_beside(double busy_ns, double home_ns, double back_ns, double slower)
 {
     struct tsl_placer *placer = make(TSL_POLICY_AUTO, (double[]){1, 1, 1, 1}, NULL, 0);
     struct tsl_ask question = {.candidates = all, .kernel = 2, .size = 1024, .back_ns = back_to_first};
@@ -446,7 +446,7 @@ static unsigned chosen_beside(double busy_ns, double home_ns, double back_ns)
     for (unsigned k = 0; k < 8; k++) {
         tsl_model_ran(placer->model, placer->kind[0], 1, 1024, busy_ns);
         tsl_model_ran(placer->model, placer->kind[0], 2, 1024, home_ns);
-        tsl_model_ran(placer->model, placer->kind[1], 2, 1024, 5 * home_ns);
+        tsl_model_ran(placer->model, placer->kind[1], 2, 1024, slower * home_ns);
     }
     only(0);
     busy = ask(placer, 1, 1024);
@@ -461,10 +461,13 @@ static unsigned chosen_beside(double busy_ns, double home_ns, double back_ns)
 static void test_results_are_needed_at_home(void **state)
 {
     (void)state;
-    assert_int_equal(chosen_beside(3e6, 5e3, 1e3), 0); /* a handover alone takes longer */
-    assert_int_equal(chosen_beside(3e6, 4e5, 1e6), 0); /* it brings less than its results take back */
-    assert_int_equal(chosen_beside(3e6, 4e5, 1e4), 1);
-    assert_int_equal(chosen_beside(3e9, 4e5, 1e6), 1); /* home is busy for far longer than all that takes */
+    for (double slower = 1; slower <= 5; slower += 4) {
+        assert_int_equal(chosen_beside(3e6, 5e3, 1e3, slower), 0); /* a handover alone takes longer */
+        assert_int_equal(chosen_beside(3e6, 4e5, 1e6, slower), 0); /* it brings less than its results take back */
+        assert_int_equal(chosen_beside(3e6, 4e5, 1e4, slower), 1);
+        assert_int_equal(chosen_beside(3e9, 4e5, 1e6, slower), 1); /* home is busy for far longer than all that takes */
+    }
+    assert_int_equal(chosen_beside(3e6, 5e3, 1e3, 0.5), 1); /* results are made faster elsewhere */
 }
 
 /* A try that takes as long as it was feared to costs the purse what it took. */
