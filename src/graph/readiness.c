@@ -21,6 +21,9 @@
  * much, as it is disturbed by it, and its end may come meanwhile. */
 #define PATIENCE 2
 
+/* ... and so many times where others did nothing for earlier runs of the program. */
+#define NO_HOPE 32
+
 /* The program has run for so many times as long, too, but no longer than this: one that ends within a second opens
  * nothing in vain. */
 #define LEAST_AGE    10
@@ -188,11 +191,11 @@ static int fastest_closed(const struct tsl_graph *graph, tsl_members set)
 static void open_for(struct tsl_graph *graph, double run_ns)
 {
     tsl_members set = TSL_MEMBERS_NONE;
-    double ns = graph->readiness.spent_ns;
+    double ns = graph->readiness.spent_ns, patience = tsl_placer_is_helped(graph->placer) ? PATIENCE : NO_HOPE;
     int next;
     if (graph->readiness.will_be_over)
         return;
-    while ((next = fastest_closed(graph, set)) >= 0 && PATIENCE * (ns += opening_ns(graph, (unsigned)next)) <= run_ns)
+    while ((next = fastest_closed(graph, set)) >= 0 && patience * (ns += opening_ns(graph, (unsigned)next)) <= run_ns)
         tsl_members_add(&set, (unsigned)next);
     if (!tsl_members_is_empty(set))
         begin(graph, set);

@@ -328,7 +328,7 @@ static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const st
     placement->run_ns = option->run_ns;
     placement->end_ns = (uint64_t)fmin(option->end_ns, NEVER_NS);
     if (option->known && !placement->part) {
-        tsl_gains_launched(placer, option->run_ns);
+        tsl_gains_launched(placer, ask, placement->member, option->run_ns);
         tsl_pace_launched(placer, ask, option->run_ns);
     }
     decide_flags(placer, ask, option, placement);

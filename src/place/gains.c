@@ -1,36 +1,115 @@
 /*
- * Do a program's cuts gain anything? What its launches take, and what the ledger (pays.c) says of its cuts, is added up
- * and kept for later runs. A program whose launches run whole, or whose cuts gain next to nothing, is served better
- * where its data aren't distributed in the first place: what lies on two members must be brought together for a launch
- * that needs all of it. Launches of unknown kernels count when they have run whole; whether a cut one gained something
- * nobody knows.
+ * What do further members do for a program? What its launches take, what the ledger (pays.c) says of its cuts, and what
+ * other members than the one with most launches did, is added up and kept for later runs.
+ *
+ * A program whose launches run whole, or whose cuts gain next to nothing, is served better where its data aren't
+ * distributed in the first place: what lies on two members must be brought together for a launch that needs all of it.
+ * One for which further members did next to nothing is served better without them: opening a device disturbs others,
+ * and each launch is placed more slowly. Neither is believed of a run whose launches are much longer than those were.
+ *
+ * Launches of unknown kernels count when they have run whole; whether a cut one gained something nobody knows.
  */
 #include "place/internal.h"
+
+#include <math.h>
 
 #define GAINS     0.05 /* of what all launches take: cuts that gain less are no reason to distribute data */
 #define NOTES     64   /* launches, after which the model is told */
 #define LEAST_NS  1e6  /* of a program that takes less nothing is kept */
-#define GAINS_KEY UINT64_C(0x6a09e667f3bcc908) /* the model knows both sums as kernels of their own */
-#define TAKES_KEY UINT64_C(0xbb67ae8584caa73b)
+#define JUDGED_NS 2e8  /* so long launches must have had a choice before they say that it was of no use */
+#define LONGER    2    /* times as long as before: another program under the same name */
+#define NOTHING   1.0  /* ns: makes what earlier runs said fade */
+#define SCALE     1e6  /* of squares */
+
+/* The model knows these sums as kernels of their own. */
+#define GAINS_KEY   UINT64_C(0x6a09e667f3bcc908)
+#define TAKES_KEY   UINT64_C(0xbb67ae8584caa73b)
+#define SQUARES_KEY UINT64_C(0x510e527fade682d1)
+#define AMONG_KEY   UINT64_C(0x9b05688c2b3e6c1f)
+#define HELP_KEY    UINT64_C(0x1f83d9abfb41bd6b)
+
+static double past_ns(const struct tsl_placer *placer, uint64_t key)
+{
+    return placer->model ? tsl_model_past_ns(placer->model, placer->program ^ key) : 0;
+}
+
+static void spent(struct tsl_placer *placer, uint64_t key, double ns)
+{
+    tsl_model_spent(placer->model, placer->program ^ key, fmax(ns, NOTHING));
+}
+
+/* What others did than the member that did most. Never less than before. */
+static double help_ns(const struct tsl_gains *gains)
+{
+    double sum = 0, most = 0;
+
+    for (unsigned i = 0; i < TSL_MAX_MEMBERS; i++) {
+        sum += gains->of_ns[i];
+        most = fmax(most, gains->of_ns[i]);
+    }
+    return sum - most;
+}
 
 void tsl_gains_tell(struct tsl_placer *placer)
 {
     struct tsl_gains *gains = &placer->gains;
+    double help = help_ns(gains);
 
     if (!placer->model || gains->launches_ns < LEAST_NS)
         return;
-    tsl_model_spent(placer->model, placer->program ^ TAKES_KEY, gains->launches_ns);
-    tsl_model_spent(placer->model, placer->program ^ GAINS_KEY, gains->net_ns);
-    *gains = (struct tsl_gains){.net_ns = gains->net_ns < 0 ? gains->net_ns : 0}; /* The model takes no losses. */
+    spent(placer, TAKES_KEY, gains->launches_ns);
+    spent(placer, SQUARES_KEY, gains->squares);
+    spent(placer, GAINS_KEY, gains->net_ns);
+    if (gains->among_ns > 0) {
+        spent(placer, AMONG_KEY, gains->among_ns);
+        spent(placer, HELP_KEY, help - gains->helped_ns);
+    }
+    gains->helped_ns = help;
+    gains->launches_ns = gains->squares = gains->among_ns = 0;
+    gains->net_ns = fmin(gains->net_ns, 0); /* The model takes no losses. */
 }
 
-void tsl_gains_launched(struct tsl_placer *placer, double whole_ns)
+static bool has_choice(const struct tsl_placer *placer, const struct tsl_ask *ask)
 {
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < placer->n && n < 2; i++)
+        n += ask->candidates[i].eligible;
+    return n > 1;
+}
+
+static void add(struct tsl_placer *placer, double whole_ns, bool among)
+{
+    struct tsl_gains *gains = &placer->gains;
+
+    gains->launches_ns += whole_ns;
+    gains->squares += whole_ns * whole_ns / SCALE;
+    gains->among_ns += among ? whole_ns : 0;
+    gains->all_ns += whole_ns;
+    gains->all_squares += whole_ns * whole_ns / SCALE;
+    if (++gains->n % NOTES == 0)
+        tsl_gains_tell(placer);
+}
+
+void tsl_gains_launched(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, double whole_ns)
+{
+    bool among = placer->n > 1 && has_choice(placer, ask);
+
     if (placer->n < 2)
         return;
-    placer->gains.launches_ns += whole_ns;
-    if (++placer->gains.n % NOTES == 0)
-        tsl_gains_tell(placer);
+    placer->gains.of_ns[member] += among ? whole_ns : 0;
+    add(placer, whole_ns, among);
+}
+
+void tsl_gains_ended(struct tsl_placer *placer, double whole_ns)
+{
+    if (placer->n > 1)
+        add(placer, whole_ns, false);
+}
+
+void tsl_gains_cut(struct tsl_placer *placer, double whole_ns)
+{
+    add(placer, whole_ns, true);
 }
 
 void tsl_gains_booked(struct tsl_placer *placer, double ns)
@@ -38,9 +117,25 @@ void tsl_gains_booked(struct tsl_placer *placer, double ns)
     placer->gains.net_ns += ns;
 }
 
+bool tsl_gains_are_alike(const struct tsl_placer *placer)
+{
+    const struct tsl_gains *gains = &placer->gains;
+    double takes_ns = past_ns(placer, TAKES_KEY), squares = past_ns(placer, SQUARES_KEY);
+
+    return gains->all_ns <= 0 || gains->all_squares * takes_ns <= LONGER * squares * gains->all_ns;
+}
+
 bool tsl_placer_gains(const struct tsl_placer *placer)
 {
-    double takes_ns = placer->model ? tsl_model_past_ns(placer->model, placer->program ^ TAKES_KEY) : 0;
+    double takes_ns = past_ns(placer, TAKES_KEY);
 
-    return takes_ns == 0 || tsl_model_past_ns(placer->model, placer->program ^ GAINS_KEY) >= GAINS * takes_ns;
+    return takes_ns == 0 || past_ns(placer, GAINS_KEY) >= GAINS * takes_ns;
+}
+
+bool tsl_placer_is_helped(const struct tsl_placer *placer)
+{
+    double among_ns = past_ns(placer, AMONG_KEY);
+
+    return among_ns < JUDGED_NS || past_ns(placer, GAINS_KEY) + past_ns(placer, HELP_KEY) >= GAINS * among_ns ||
+           !tsl_gains_are_alike(placer);
 }

@@ -47,11 +47,16 @@ struct tsl_asked {
 
 typedef void tsl_choose_fn(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 
-/* What the model wasn't told yet (gains.c). */
+/* What gains.c adds up; what is kept for later runs, since the model was told last. */
 struct tsl_gains {
     unsigned n;         /* launches */
     double launches_ns; /* what they take whole, without moves */
-    double net_ns;      /* what cuts gained, less the moves between members */
+    double squares;   /* of these, scaled: whoever knows both knows how long launches are that take most of the time */
+    double among_ns;  /* of those that could have run, or ran in parts, on several members */
+    double net_ns;    /* what cuts gained, less the moves between members */
+    double helped_ns; /* what the model knows of what other members did */
+    double all_ns, all_squares;    /* in all */
+    double of_ns[TSL_MAX_MEMBERS]; /* ... by members, of whole launches that had a choice */
 };
 
 /* What became of a launch whose parts' moves are against it. */
@@ -282,10 +287,15 @@ void tsl_layout_close(struct tsl_placer *placer);
 
 /* load.c: what waits on each member. */
 
-/* A launch was placed, or cut, that takes so much whole; the ledger has an entry; the model is told of both. */
-void tsl_gains_launched(struct tsl_placer *placer, double whole_ns);
+/* A launch of a known kernel was placed whole; one of an unknown kernel has ended; one was cut that takes so much
+ * whole; the ledger has an entry; the model is told of all that. */
+void tsl_gains_launched(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, double whole_ns);
+void tsl_gains_ended(struct tsl_placer *placer, double whole_ns);
+void tsl_gains_cut(struct tsl_placer *placer, double whole_ns);
 void tsl_gains_booked(struct tsl_placer *placer, double ns);
 void tsl_gains_tell(struct tsl_placer *placer);
+/* Are launches about as long as in earlier runs of the program, or shorter? */
+bool tsl_gains_are_alike(const struct tsl_placer *placer);
 
 /* How long until all that was placed there has ended. */
 double tsl_load_left_ns(const struct tsl_load *load, uint64_t now_ns);

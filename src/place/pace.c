@@ -94,8 +94,8 @@ static void judge(struct tsl_placer *placer)
 
 bool tsl_pace_was_slower(const struct tsl_placer *placer)
 {
-    return tsl_model_past_ns(placer->model, placer->program ^ FASTER_KEY) <
-           tsl_model_past_ns(placer->model, placer->program ^ SLOWER_KEY);
+    return tsl_gains_are_alike(placer) && tsl_model_past_ns(placer->model, placer->program ^ FASTER_KEY) <
+                                              tsl_model_past_ns(placer->model, placer->program ^ SLOWER_KEY);
 }
 
 void tsl_pace_begin(struct tsl_placer *placer, uint64_t now_ns)

@@ -277,7 +277,7 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
         if (parts->of[i] > 0)
             peer_ns = fmax(peer_ns, ask->candidates[i].peer_ns);
     if (parts->known) {
-        tsl_gains_launched(placer, parts->whole_run_ns);
+        tsl_gains_cut(placer, parts->whole_run_ns);
         tsl_pace_launched(placer, ask, parts->whole_run_ns);
     }
     placer->n_cuts++;

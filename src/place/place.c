@@ -331,7 +331,7 @@ void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement,
         return;
     tsl_auto_done(placer, placement, ended);
     if (ended->ran_ns && !placement->known && !placement->part)
-        tsl_gains_launched(placer, (double)ended->ran_ns);
+        tsl_gains_ended(placer, (double)ended->ran_ns);
     note_spent(placer, placement, ended);
     if (ended->ran_ns)
         tsl_model_ran(placer->model, placer->kind[placement->member], ended->kernel, ended->size,

@@ -637,6 +637,64 @@ static void test_gains_of_earlier_runs(void **state)
     end(NULL);
 }
 
+/* Two launches at a time, one after another or side by side. */
+static void run_by_twos(unsigned n, bool side_by_side, uint64_t ns)
+{
+    for (unsigned i = 0; i < n; i++) {
+        struct tsl_ask asked = question(KERNEL, LARGE);
+        struct tsl_placement first, second;
+        struct tsl_ended ended = {.kernel = KERNEL, .size = LARGE, .ran_ns = ns};
+
+        tsl_placer_choose(placer, &asked, &first);
+        if (!side_by_side)
+            tsl_placer_done(placer, &first, &ended);
+        tsl_placer_choose(placer, &asked, &second);
+        assert_int_equal(first.member != second.member, side_by_side);
+        tsl_placer_done(placer, &second, &ended);
+        if (side_by_side)
+            tsl_placer_done(placer, &first, &ended);
+    }
+}
+
+/* Further members did something for a program if they had launches, or parts of these; where little was seen, or
+ * launches are longer now, nobody knows. */
+static void test_help_of_others(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn_both(KERNEL, 1e6, 1e6);
+    run_by_twos(50, false, 1000000);
+    begin_again();
+    assert_true(tsl_placer_is_helped(placer));
+    run_by_twos(200, false, 1000000);
+    assert_true(tsl_placer_is_helped(placer)); /* It is about earlier runs. */
+    begin_again();
+    assert_false(tsl_placer_is_helped(placer));
+    learn_both(KERNEL, 1e7, 1e7);
+    run_by_twos(1, false, 10000000);
+    assert_true(tsl_placer_is_helped(placer));
+    end(NULL);
+
+    begin_alike(2);
+    learn_both(KERNEL, 1e6, 1e6);
+    run_by_twos(200, true, 1000000);
+    begin_again();
+    assert_true(tsl_placer_is_helped(placer));
+    for (unsigned i = 0; i < 6; i++) {
+        run_by_twos(300, false, 1000000);
+        begin_again();
+    }
+    assert_false(tsl_placer_is_helped(placer));
+    learn_both(KERNEL + 1, 1e8, 1e8);
+    for (unsigned i = 0; i < 8; i++)
+        assert_cut(KERNEL + 1, &parts);
+    begin_again();
+    assert_true(tsl_placer_is_helped(placer));
+    end(NULL);
+}
+
 /* A program of one launch of each kernel: none is known before it has run. */
 static void test_gains_of_unknown_launches(void **state)
 {
@@ -1494,6 +1552,7 @@ int main(void)
         cmocka_unit_test_teardown(test_place, end),
         cmocka_unit_test(test_gains_of_earlier_runs),
         cmocka_unit_test(test_gains_of_unknown_launches),
+        cmocka_unit_test(test_help_of_others),
         cmocka_unit_test_teardown(test_measured_whole, end),
         cmocka_unit_test_teardown(test_measured_only_if_small, end),
         cmocka_unit_test_teardown(test_asked_rarely, end),
