@@ -1277,6 +1277,9 @@ static void flags_tell_what_else_is_done(void **state)
         {"kernel void f(global int *a) { a[0] = 1; atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel,\n"
          "  memory_scope_device); a[1] = 1; }",
          TSL_FOOTPRINT_FENCES},
+        {"kernel void f(global int *a) { a[0] = 1; atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel,\n"
+         "  memory_scope_work_group); a[1] = 1; }",
+         0},
         {"kernel void f(global int *a) { atomic_add(a, 1); }", 0},
         {"kernel void f(global int *a) { atom_add(a, 1); }", 0},
         {"kernel void f(global int *a) { a[1] = atom_cmpxchg(a, 1, 2); }", 0},

@@ -201,8 +201,20 @@ static void operations_without_order_have_no_fences(void **state)
         "  atomic_add(x, 3); x[1] = atomic_cmpxchg(x + 2, 1, 2); atomic_max(x + 3, x[4]); atom_add(y, 5ul);\n"
         "  atomic_fetch_add_explicit(z, 1, memory_order_relaxed, memory_scope_device); }\n";
     static const char strict[] = "kernel void strict(global atomic_int *z) { atomic_fetch_add(z, 7); }\n";
+    static const char group[] =
+        "kernel void group(local int *x, local atomic_int *z) {\n"
+        "  x[get_local_id(0)] = 1; mem_fence(CLK_LOCAL_MEM_FENCE); x[get_local_id(0) + 1] = 2;\n"
+        "  atomic_fetch_add(z, 7);\n"
+        "  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group); x[3] = 3; }\n";
+    static const char device[] =
+        "kernel void device(global int *x) { x[0] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE); x[1] = 2;\n"
+        "  write_mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE); x[2] = 3; }\n";
 
     (void)state;
+    assert_int_equal(count_in(group, "membar.cta"), 4);
+    assert_int_equal(count_in(group, "membar"), 4);
+    assert_int_equal(count_in(device, "membar.gl"), 2);
+    assert_int_equal(count_in(device, "membar"), 2);
     assert_int_equal(count_in(loose, "membar"), 0);
     assert_int_equal(count_in(loose, "atom.") + count_in(loose, "red."), 5);
     assert_int_equal(count_in(strict, "membar"), 2);

@@ -13,15 +13,16 @@ namespace kc
 namespace
 {
 
-/* A work-group's barrier is no fence; atomic operations with an order are. */
+/* A work-group's barrier is no fence, nor is what orders something for its own work-group alone; atomic operations with
+ * an order are. */
 bool is_fence(const llvm::Instruction &at)
 {
     auto strong = [](llvm::AtomicOrdering order) { return llvm::isStrongerThanMonotonic(order); };
 
     if (at.hasMetadata(KC_NARROW))
         return false;
-    if (llvm::isa<llvm::FenceInst>(at))
-        return true;
+    if (auto *fence = llvm::dyn_cast<llvm::FenceInst>(&at))
+        return fence->getSyncScopeID() != llvm::SyncScope::SingleThread;
     if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&at))
         return strong(load->getOrdering()) && load->getPointerAddressSpace() != 3;
     if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&at))

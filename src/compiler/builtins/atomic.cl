@@ -1,6 +1,6 @@
 /*
  * Atomics: the 64-bit atom_ functions of OpenCL 1, and C11's of OpenCL C 3.0 in all address spaces. No scope is wider
- * than the device, and narrower scopes aren't cheaper here.
+ * than the device; narrower scopes count as the device's, but what is done to local memory is of its work-group.
  */
 #include "common.h"
 

@@ -263,12 +263,25 @@ static bool is_strong(LLVMAtomicOrdering order)
     return order > LLVMAtomicOrderingMonotonic;
 }
 
-/* membar.gl: the back end doesn't support LLVM's fences. */
-static void fence(LLVMBuilderRef builder, LLVMValueRef before)
+/* Is what the instruction orders seen by its work-group alone? */
+static bool is_of_group(LLVMValueRef at)
 {
-    static const char name[] = "llvm.nvvm.membar.gl";
+    switch (LLVMGetInstructionOpcode(at)) {
+    case LLVMFence:
+        return kc_is_of_one_thread(at);
+    case LLVMStore:
+        return is_local(LLVMTypeOf(LLVMGetOperand(at, 1)));
+    default:
+        return is_local(LLVMTypeOf(LLVMGetOperand(at, 0)));
+    }
+}
+
+/* membar.gl, or the group's membar.cta: the back end doesn't support LLVM's fences. */
+static void fence(LLVMBuilderRef builder, LLVMValueRef before, bool group)
+{
+    const char *name = group ? "llvm.nvvm.membar.cta" : "llvm.nvvm.membar.gl";
     LLVMModuleRef module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(before)));
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(module, LLVMLookupIntrinsicID(name, sizeof(name) - 1), NULL, 0);
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(module, LLVMLookupIntrinsicID(name, strlen(name)), NULL, 0);
 
     LLVMPositionBuilderBefore(builder, before);
     LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, NULL, 0, "");
@@ -292,6 +305,14 @@ static bool is_narrow(LLVMValueRef at)
            LLVMGetMetadata(at, LLVMGetMDKindIDInContext(context, KC_NARROW, sizeof(KC_NARROW) - 1));
 }
 
+/* A read, change and write is one instruction anyhow, and LLVM leaves the address space of volatile ones as it is. */
+static void calm(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    (void)builder;
+    if (LLVMIsAAtomicRMWInst(at) || LLVMIsAAtomicCmpXchgInst(at))
+        LLVMSetVolatile(at, false);
+}
+
 /* LLVM's back end aborts on memory orderings, or drops them, so they become fences around relaxed operations. Those of
  * OpenCL 1 keep theirs until the code is optimised, so that LLVM moves nothing across them, and get no fences. */
 static void weaken(LLVMBuilderRef builder, LLVMValueRef at)
@@ -304,7 +325,7 @@ static void weaken(LLVMBuilderRef builder, LLVMValueRef at)
         return;
 
     if (code == LLVMFence) {
-        fence(builder, at);
+        fence(builder, at, is_of_group(at));
         LLVMInstructionEraseFromParent(at);
         return;
     }
@@ -313,8 +334,8 @@ static void weaken(LLVMBuilderRef builder, LLVMValueRef at)
     order = compare ? LLVMGetCmpXchgSuccessOrdering(at) : LLVMGetOrdering(at);
     if (!is_strong(order))
         return;
-    fence(builder, at);
-    fence(builder, LLVMGetNextInstruction(at));
+    fence(builder, at, is_of_group(at));
+    fence(builder, LLVMGetNextInstruction(at), is_of_group(at));
     drop_order(at);
 }
 
@@ -378,10 +399,13 @@ static bool run_passes(const struct kc_cpu_request *request, const char *passes,
     return done;
 }
 
+/* Which memory it is that atomic operations change is found out before their orders become fences. */
 static bool optimise(const struct kc_cpu_request *request, FILE *log)
 {
-    if (!run_passes(request, "always-inline,globaldce", log))
+    kc_visit(request->module, calm);
+    if (!run_passes(request, "always-inline,globaldce,function(sroa,infer-address-spaces)", log))
         return false;
+    kc_visit(request->module, weaken);
     set_options(request->optimise);
     if (request->flushes)
         flush(request->module);
@@ -548,7 +572,6 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     if (!add_work_items(request, log))
         return false;
     hide(request->module);
-    kc_visit(request->module, weaken);
     if (!optimise(request, log))
         return false;
     if (!part_vectors(request, log))

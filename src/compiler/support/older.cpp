@@ -20,6 +20,11 @@ LLVMErrorRef kc_run_named_passes(LLVMModuleRef module, const char *passes, LLVMT
     return LLVMRunPasses(module, text.c_str(), machine, options);
 }
 
+bool kc_is_of_one_thread(LLVMValueRef fence)
+{
+    return llvm::unwrap<llvm::FenceInst>(fence)->getSyncScopeID() == llvm::SyncScope::SingleThread;
+}
+
 void kc_set_ordering(LLVMValueRef at, LLVMAtomicOrdering order)
 {
     if (auto *operation = llvm::dyn_cast<llvm::AtomicRMWInst>(llvm::unwrap(at)))

@@ -7,6 +7,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/Config/llvm-config.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +24,9 @@ void kc_widen_conversions(LLVMModuleRef module);
 
 /* LLVMSetOrdering for all atomic operations: before 17 it treated everything but loads as stores. */
 void kc_set_ordering(LLVMValueRef at, LLVMAtomicOrdering order);
+
+/* LLVMIsAtomicSingleThread for fences too: does it order what one thread does alone? */
+bool kc_is_of_one_thread(LLVMValueRef fence);
 
 #if LLVM_VERSION_MAJOR < 17
 
