@@ -17,12 +17,12 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Launches run for so many times as long as it takes to open others, before these are: that may cost the program as
- * much, as it is disturbed by it, and its end may come meanwhile. */
-#define PATIENCE 2
-
-/* ... and so many times where others did nothing for earlier runs of the program. */
-#define NO_HOPE 32
+/* Launches run for so many times as long as it takes to open others, before these are: opening them may cost the
+ * program as much, as it is disturbed by it, and its end may come meanwhile. Once: then it is known what part of that
+ * they save, so that what they save is what they cost, within these bounds. */
+#define PATIENCE       5
+#define LEAST_PATIENCE 2
+#define MOST_PATIENCE  32
 
 /* The program has run for so many times as long, too, but no longer than this: one that ends within a second opens
  * nothing in vain. */
@@ -186,12 +186,18 @@ static int fastest_closed(const struct tsl_graph *graph, tsl_members set)
     return best;
 }
 
+static double patience_of(const struct tsl_graph *graph)
+{
+    double help = tsl_placer_help(graph->placer);
+    return help < 0 ? PATIENCE : fmin(fmax(1 / help, LEAST_PATIENCE), MOST_PATIENCE);
+}
+
 /* Opens as many as launches pay for that run for so long: all that was opened for the graph so far, and what the next
  * ones are feared to cost. */
-static void open_for(struct tsl_graph *graph, double run_ns)
+static void open_for(struct tsl_graph *graph, double run_ns, double patience)
 {
     tsl_members set = TSL_MEMBERS_NONE;
-    double ns = graph->readiness.spent_ns, patience = tsl_placer_is_helped(graph->placer) ? PATIENCE : NO_HOPE;
+    double ns = graph->readiness.spent_ns;
     int next;
     if (graph->readiness.will_be_over)
         return;
@@ -247,7 +253,7 @@ double tsl_readiness_left_ns(const struct tsl_command *c, double run_ns)
     struct tsl_graph *graph = c->graph;
     if (c->queue->pinned >= 0 || all_are_ready(graph))
         return 0;
-    open_for(graph, run_ns);
+    open_for(graph, run_ns, LEAST_PATIENCE); /* It is known what it would gain. */
     return graph->readiness.will_be_over && gain_ns(c, run_ns) > 0 ? left_ns(graph) : 0;
 }
 
@@ -265,7 +271,7 @@ static void expect(struct tsl_graph *graph, double ahead_ns, const char *what)
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "by an earlier run, launches of %s take %.0f ms", what, ahead_ns / 1e6);
     tsl_lock_take(&graph->lock);
     if (!all_are_ready(graph))
-        open_for(graph, ahead_ns);
+        open_for(graph, ahead_ns, patience_of(graph));
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
 }
 
@@ -288,7 +294,7 @@ void tsl_readiness_placed(struct tsl_graph *graph, const struct tsl_placement *p
     if (!graph->readiness.since_ns)
         graph->readiness.since_ns = now_ns;
     if (placement->placed && placement->known && placement->run_ns >= TSL_COUNTS_FROM_NS)
-        open_for(graph, placement->run_ns);
+        open_for(graph, placement->run_ns, patience_of(graph));
 }
 
 void tsl_readiness_ended(struct tsl_graph *graph, const struct tsl_placement *placement, const struct tsl_ended *ended)
@@ -299,5 +305,5 @@ void tsl_readiness_ended(struct tsl_graph *graph, const struct tsl_placement *pl
         return;
     graph->readiness.ran_ns += ran_ns;
     if (is_old_enough(graph, ended->now_ns))
-        open_for(graph, graph->readiness.ran_ns);
+        open_for(graph, graph->readiness.ran_ns, patience_of(graph));
 }

@@ -117,12 +117,27 @@ void tsl_gains_booked(struct tsl_placer *placer, double ns)
     placer->gains.net_ns += ns;
 }
 
-bool tsl_gains_are_alike(const struct tsl_placer *placer)
+/* What earlier runs said doesn't change in this one. */
+static const struct tsl_past *past_of(struct tsl_placer *placer)
+{
+    struct tsl_past *past = &placer->gains.past;
+
+    if (past->is_read)
+        return past;
+    past->is_read = true;
+    past->takes_ns = past_ns(placer, TAKES_KEY);
+    past->squares = past_ns(placer, SQUARES_KEY);
+    past->among_ns = past_ns(placer, AMONG_KEY);
+    past->saved_ns = past_ns(placer, GAINS_KEY) + past_ns(placer, HELP_KEY);
+    return past;
+}
+
+bool tsl_gains_are_alike(struct tsl_placer *placer)
 {
     const struct tsl_gains *gains = &placer->gains;
-    double takes_ns = past_ns(placer, TAKES_KEY), squares = past_ns(placer, SQUARES_KEY);
+    const struct tsl_past *past = past_of(placer);
 
-    return gains->all_ns <= 0 || gains->all_squares * takes_ns <= LONGER * squares * gains->all_ns;
+    return gains->all_ns <= 0 || gains->all_squares * past->takes_ns <= LONGER * past->squares * gains->all_ns;
 }
 
 bool tsl_placer_gains(const struct tsl_placer *placer)
@@ -132,10 +147,11 @@ bool tsl_placer_gains(const struct tsl_placer *placer)
     return takes_ns == 0 || past_ns(placer, GAINS_KEY) >= GAINS * takes_ns;
 }
 
-bool tsl_placer_is_helped(const struct tsl_placer *placer)
+double tsl_placer_help(struct tsl_placer *placer)
 {
-    double among_ns = past_ns(placer, AMONG_KEY);
+    const struct tsl_past *past = past_of(placer);
 
-    return among_ns < JUDGED_NS || past_ns(placer, GAINS_KEY) + past_ns(placer, HELP_KEY) >= GAINS * among_ns ||
-           !tsl_gains_are_alike(placer);
+    if (past->among_ns < JUDGED_NS || !tsl_gains_are_alike(placer))
+        return -1;
+    return fmin(past->saved_ns / past->among_ns, 1);
 }

@@ -47,6 +47,12 @@ struct tsl_asked {
 
 typedef void tsl_choose_fn(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 
+/* What earlier runs of the program said. */
+struct tsl_past {
+    bool is_read;
+    double takes_ns, squares, among_ns, saved_ns;
+};
+
 /* What gains.c adds up; what is kept for later runs, since the model was told last. */
 struct tsl_gains {
     unsigned n;         /* launches */
@@ -57,6 +63,7 @@ struct tsl_gains {
     double helped_ns; /* what the model knows of what other members did */
     double all_ns, all_squares;    /* in all */
     double of_ns[TSL_MAX_MEMBERS]; /* ... by members, of whole launches that had a choice */
+    struct tsl_past past;
 };
 
 /* What became of a launch whose parts' moves are against it. */
@@ -281,7 +288,7 @@ void tsl_pace_launched(struct tsl_placer *placer, const struct tsl_ask *ask, dou
 /* Is it known how launches get on without that? */
 bool tsl_pace_knows(const struct tsl_placer *placer);
 /* Did they get on no faster with distributed data in earlier runs of the program, as a rule? */
-bool tsl_pace_was_slower(const struct tsl_placer *placer);
+bool tsl_pace_was_slower(struct tsl_placer *placer);
 /* Cuts have lost too much: nothing moves any more on the account of others. */
 void tsl_layout_close(struct tsl_placer *placer);
 
@@ -295,7 +302,7 @@ void tsl_gains_cut(struct tsl_placer *placer, double whole_ns);
 void tsl_gains_booked(struct tsl_placer *placer, double ns);
 void tsl_gains_tell(struct tsl_placer *placer);
 /* Are launches about as long as in earlier runs of the program, or shorter? */
-bool tsl_gains_are_alike(const struct tsl_placer *placer);
+bool tsl_gains_are_alike(struct tsl_placer *placer);
 
 /* How long until all that was placed there has ended. */
 double tsl_load_left_ns(const struct tsl_load *load, uint64_t now_ns);

@@ -92,7 +92,7 @@ static void judge(struct tsl_placer *placer)
     }
 }
 
-bool tsl_pace_was_slower(const struct tsl_placer *placer)
+bool tsl_pace_was_slower(struct tsl_placer *placer)
 {
     return tsl_gains_are_alike(placer) && tsl_model_past_ns(placer->model, placer->program ^ FASTER_KEY) <
                                               tsl_model_past_ns(placer->model, placer->program ^ SLOWER_KEY);

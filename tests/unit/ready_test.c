@@ -300,7 +300,7 @@ static void test_an_earlier_run_opens_others(void **state)
     (void)state;
     begin_fake(&setup);
     begin_program();
-    know_of(kernel->place_key, 50 * MS); /* 2 * 30 would do */
+    know_of(kernel->place_key, 120 * MS); /* 5 * 30 would do */
     make_kernel_again();
     sleep_ms(60);
     assert_int_equal(prepared(1) + prepared(2), 0);
@@ -341,7 +341,7 @@ static void test_some_are_opened(void **state)
         setup.members[i].speed = 2; /* The last one is opened last. */
     begin_fake(&setup);
     begin_program();
-    know_of(kernel->place_key, 150 * MS); /* 2 * 2 * 30 pay for two. */
+    know_of(kernel->place_key, 320 * MS); /* 5 * 2 * 30 pay for two. */
     make_kernel_again();
     for (unsigned i = 0; i < 200 && prepared(1) + prepared(2) < 2; i++)
         sleep_ms(10);
