@@ -3,7 +3,8 @@
  * they wrote, put together, is what the whole launch would have written? This is the rung `exact` of the split: no
  * share may write a byte that another share may write. Reads never forbid a cut: a work-item that reads what another
  * work-group writes in the same launch is a race, and the old or the new value is right. Which shares a launch has is
- * the caller's business; here is what is legal, along which dimension to cut, and why not.
+ * the caller's business; here is what is legal, along which dimension to cut, and why not. Where shares surely
+ * overwrite each other's bytes, cut_later.h has a second rule.
  *
  * Pure: no locks, no OpenCL calls.
  */
@@ -55,6 +56,7 @@ struct tsl_cut_memory {
     uint64_t size;     /* bytes from there to the end of the argument's memory */
     bool may_write;    /* false: it surely isn't written, whatever the footprint says */
     uint64_t whole;    /* bytes of the root; 0: no more than the arguments reach */
+    bool own;          /* each share works on a copy of it for itself (cut_later.h) */
 };
 
 /* What forbids each cut of the kernel, whatever the launch; TSL_CUT_OK: nothing. footprint may be NULL. Takes constant

@@ -85,7 +85,7 @@ static void measure_cut(const char *name, const struct bed *bed, const struct ts
 
     for (uint32_t i = 0; i < bed->footprint.n_arguments; i++)
         memories[i] =
-            (struct tsl_cut_memory){values[i].value ? NULL : &memories[i], NULL, 0, values[i].memory, true, 0};
+            (struct tsl_cut_memory){values[i].value ? NULL : &memories[i], NULL, 0, values[i].memory, true, 0, false};
     for (unsigned i = 0; i < ROUNDS / 10; i++)
         dimension = tsl_cut_dimension(&bed->footprint, window, values, memories, NULL);
     printf("%-20s cut along dimension %u, found in %.0f ns; eight shares are legal (-1: not) in:", name, dimension,

@@ -194,7 +194,7 @@ static void prepare(const struct kernel *kernel, const struct tsl_kernel_facts *
             continue;
         }
         launch->values[i].memory = SIZE;
-        launch->memories[i] = (struct tsl_cut_memory){&launch->memories[i], NULL, 0, SIZE, true, 0};
+        launch->memories[i] = (struct tsl_cut_memory){&launch->memories[i], NULL, 0, SIZE, true, 0, false};
         if (facts->args[i].kind == TSL_FACT_IMAGE)
             launch->memories[i].image = launch->memories[i].root;
     }

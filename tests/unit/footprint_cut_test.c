@@ -32,7 +32,7 @@ static struct launch launch_of(size_t x, size_t y, size_t z, int32_t a, int32_t 
                             .scalars = {0, 0, a, b}};
 
     for (unsigned i = 0; i < 4; i++) {
-        launch.memories[i] = (struct tsl_cut_memory){&roots[i], NULL, 0, SIZE, true, 0};
+        launch.memories[i] = (struct tsl_cut_memory){&roots[i], NULL, 0, SIZE, true, 0, false};
         launch.values[i].memory = SIZE;
     }
     return launch;
@@ -236,7 +236,7 @@ static void sub_buffers(void **state)
     bed_begin(&bed, 4);
     kernel_guard(&bed, bed_access(&bed, 0, TSL_ACCESS_WRITE, 4, TSL_FOOTPRINT_NONE), TSL_NODE_EQ, gid(0), c32(3));
     store(1, gid(0));
-    launch.memories[1] = (struct tsl_cut_memory){&roots[0], NULL, 1024, 1024, true, 0};
+    launch.memories[1] = (struct tsl_cut_memory){&roots[0], NULL, 1024, 1024, true, 0, false};
     launch.memories[0].size = 1024;
     tsl_cut_windows(&launch.window, 0, 2, (const uint64_t[]){8, 16}, windows);
     for (unsigned s = 0; s < 2; s++)

@@ -23,7 +23,7 @@ static struct launch launch_of(void)
     struct launch launch = {.joint = {.root = NULL}};
 
     for (unsigned i = 0; i < 4; i++) {
-        launch.memories[i] = (struct tsl_cut_memory){&roots[i], NULL, 0, SIZE, true, 0};
+        launch.memories[i] = (struct tsl_cut_memory){&roots[i], NULL, 0, SIZE, true, 0, false};
         launch.values[i].memory = SIZE;
     }
     return launch;
@@ -140,8 +140,8 @@ static void parts_of_a_buffer_are_joined_together(void **state)
     bed_begin(&bed, 4);
     scatter(1, 4);
     scatter(2, 4);
-    launch.memories[1] = (struct tsl_cut_memory){&roots[0], NULL, 256, 512, true, 0};
-    launch.memories[2] = (struct tsl_cut_memory){&roots[0], NULL, 4096, 128, true, 0};
+    launch.memories[1] = (struct tsl_cut_memory){&roots[0], NULL, 256, 512, true, 0, false};
+    launch.memories[2] = (struct tsl_cut_memory){&roots[0], NULL, 4096, 128, true, 0, false};
     launch.values[1].memory = 512;
     launch.values[2].memory = 128;
     assert_true(find(&launch, 0));
@@ -156,7 +156,7 @@ static void beyond_a_part_the_buffer_goes_on(void **state)
     (void)state;
     bed_begin(&bed, 4);
     scatter(1, 4);
-    launch.memories[1] = (struct tsl_cut_memory){&roots[0], NULL, 256, 512, true, 8192};
+    launch.memories[1] = (struct tsl_cut_memory){&roots[0], NULL, 256, 512, true, 8192, false};
     launch.values[1].memory = 512;
     assert_true(find(&launch, 0));
     assert_range(&launch, 0, 8192);
