@@ -71,6 +71,7 @@ struct tsl_command {
     unsigned n_inside;  /* of these shares the first so many begin before the others are planned; 0: none */
     enum tsl_rung rung; /* of a launch: how it is cut ... */
     uint8_t cut_dimension;     /* ... and along which dimension */
+    bool later_wins;           /* ... and its shares, in order, surely overwrite earlier ones' bytes */
     struct tsl_joints *joints; /* of a launch whose shares work on copies: owned; else NULL */
     bool told_running;         /* the application was told CL_RUNNING */
     bool may_redo;             /* of a launch: it is in graph->redoable (redoable.h) */

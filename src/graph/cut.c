@@ -222,6 +222,7 @@ static bool make_shares(struct tsl_cut *cut, const struct tsl_candidate *candida
     c->spread = cut->spread;
     c->changes_by_turns = cut->changes_by_turns;
     c->rung = cut->rung;
+    c->later_wins = cut->later_wins && cut->rung == TSL_RUNG_EXACT;
     c->cut_dimension = (uint8_t)cut->dimension;
     c->joints = cut->joints;
     cut->joints = NULL;
@@ -299,7 +300,7 @@ static struct tsl_cut *begin(struct tsl_command *c, const struct tsl_ask *ask)
     cut->footprint = NULL;
     cut->window = c->share.window;
     cut->spread_over = TSL_MEMBERS_NONE;
-    cut->changes_by_turns = cut->lacks_part = cut->ahead = false;
+    cut->changes_by_turns = cut->lacks_part = cut->ahead = cut->later_wins = false;
     cut->rung = TSL_RUNG_WHOLE;
     cut->joints = NULL;
     memset(cut->ends, 0, sizeof(cut->ends));

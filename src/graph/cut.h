@@ -7,6 +7,10 @@
  * make its own member's copy the only valid one of its own bytes, and the directory puts the parts together. Whether it
  * pays, and how large the parts are, the placer says (place/place.h).
  *
+ * Or, by the same rung, later shares surely overwrite what earlier ones may have written (footprint/cut_later.h), each
+ * on a copy of its own: shares claim one after the other, in the order of groups, and the last claim makes its copy the
+ * valid one. Such shares are not divided into insides and rims, and none is done again: its claim would come last then.
+ *
  * By the rung `domain` shares may write anywhere, if they run on members of one domain: what the launch may write is
  * spread over these (spread.h), so there is one copy, and the hardware keeps it. Only launches without atomic
  * operations are cut so.

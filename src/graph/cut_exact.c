@@ -1,4 +1,6 @@
-/* The rung `exact`: along which dimension, with which borders, and whether shares write different bytes. */
+/* The rung `exact`: along which dimension, with which borders, and whether shares write different bytes or surely
+ * overwrite each other's. */
+#include "footprint/cut_later.h"
 #include "graph/borders.h"
 #include "graph/command.h"
 #include "graph/cut.h"
@@ -34,6 +36,23 @@ static bool is_hopeless(struct tsl_cut_memo *memo)
     return memo->dimension == 3 && tsl_cut_is_hopeless(memo);
 }
 
+/* Along which dimension halves write different bytes, or else the later one overwrites what the earlier one writes;
+ * which members have them isn't known yet. */
+static unsigned find_dimension(struct tsl_cut *cut, bool *overwrites)
+{
+    unsigned dimension = tsl_cut_dimension(cut->footprint, &cut->window, cut->values.of, cut->memories, &cut->verdict);
+    *overwrites = false;
+    if (dimension < 3 || (cut->verdict.why != TSL_CUT_WRITES_MEET && cut->verdict.why != TSL_CUT_WRITES_UNKNOWN))
+        return dimension;
+    for (cl_uint i = 0; i < cut->footprint->n_arguments; i++)
+        cut->memories[i].own = true;
+    dimension = tsl_cut_later_dimension(cut->footprint, &cut->window, cut->values.of, cut->memories);
+    *overwrites = dimension < 3;
+    if (*overwrites)
+        tsl_cut_give_up(cut, TSL_CUT_OK);
+    return dimension;
+}
+
 static bool choose_dimension(struct tsl_cut *cut)
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
@@ -44,7 +63,7 @@ static bool choose_dimension(struct tsl_cut *cut)
     }
     cut->dimension = remembered ? memo->dimension : 3;
     if (cut->dimension == 3)
-        cut->dimension = tsl_cut_dimension(cut->footprint, &cut->window, cut->values.of, cut->memories, &cut->verdict);
+        cut->dimension = find_dimension(cut, &memo->overwrites);
     memcpy(memo->global_size, cut->window.global_size, sizeof(memo->global_size));
     memcpy(memo->local_size, cut->window.local_size, sizeof(memo->local_size));
     memo->n_refused = remembered ? memo->n_refused : 0;
@@ -130,17 +149,23 @@ static const struct tsl_argument_touch *touch_of(const struct tsl_cut *cut, unsi
     return tsl_footing_of(cut->command, &cut->windows[s], &cut->command->kernel->parts[cut->members[s]], id);
 }
 
-/* What the shares' exactness depends on, as words: what each touches, and which memory is whose. */
+/* What the shares' exactness depends on, as words: what each touches, and which memory is whose. The rule by which
+ * later shares win has one word more: of which memory each share has a copy for itself. */
 #define MOST_WORDS (2 * TSL_CUT_MAX_SHARES + 5 * TSL_FOOTING_MAX_ARGUMENTS)
 
-/* 0: without memory. */
-static size_t write_question(const struct tsl_cut *cut, uint64_t *words)
+struct question {
+    size_t n;
+    uint64_t words[MOST_WORDS + 1];
+};
+
+/* False: without memory, as the verdict tells. */
+static bool ask(struct tsl_cut *cut, struct question *question)
 {
-    uint64_t *at = words;
+    uint64_t *at = question->words;
     for (unsigned s = 0; s < cut->n; s++) {
         *at++ = cut->members[s];
         if (!touch_of(cut, s, at++))
-            return 0;
+            return tsl_cut_give_up(cut, TSL_CUT_NO_MEMORY);
     }
     for (cl_uint i = 0; i < cut->footprint->n_arguments; i++) {
         const struct tsl_cut_memory *memory = &cut->memories[i];
@@ -150,7 +175,19 @@ static size_t write_question(const struct tsl_cut *cut, uint64_t *words)
         *at++ = memory->root ? memory->size : 0;
         *at++ = memory->root && memory->may_write;
     }
-    return (size_t)(at - words);
+    question->n = (size_t)(at - question->words);
+    return true;
+}
+
+static bool is_proved(const struct tsl_cut *cut, const struct question *question)
+{
+    return tsl_cut_proofs_has(&cut->command->kernel->cut.proofs, question->words, question->n);
+}
+
+static bool prove(struct tsl_cut *cut, const struct question *question)
+{
+    tsl_cut_proofs_add(&cut->command->kernel->cut.proofs, question->words, question->n);
+    return true;
 }
 
 bool tsl_cut_evaluate(struct tsl_cut *cut)
@@ -212,21 +249,53 @@ bool tsl_cut_is_apart(struct tsl_cut *cut, const struct tsl_cut_memory *memories
     return true;
 }
 
+/* The shares are evaluated. */
+static bool prove_apart(struct tsl_cut *cut, const struct question *question)
+{
+    return tsl_cut_is_apart(cut, cut->memories) && prove(cut, question);
+}
+
+static bool evaluate(struct tsl_cut *cut)
+{
+    return tsl_cut_evaluate(cut) || tsl_cut_give_up(cut, TSL_CUT_NO_MEMORY);
+}
+
 bool tsl_cut_is_exact(struct tsl_cut *cut)
 {
-    struct tsl_cut_proofs *proofs = &cut->command->kernel->cut.proofs;
-    uint64_t words[MOST_WORDS];
-    size_t n = write_question(cut, words);
-    if (n == 0)
-        return tsl_cut_give_up(cut, TSL_CUT_NO_MEMORY);
-    if (tsl_cut_proofs_has(proofs, words, n))
-        return true;
-    if (!tsl_cut_evaluate(cut))
-        return tsl_cut_give_up(cut, TSL_CUT_NO_MEMORY);
-    if (!tsl_cut_is_apart(cut, cut->memories))
+    struct question question;
+    if (!ask(cut, &question))
         return false;
-    tsl_cut_proofs_add(proofs, words, n);
-    return true;
+    return is_proved(cut, &question) || (evaluate(cut) && prove_apart(cut, &question));
+}
+
+/* Do the shares write different bytes, or do later ones surely overwrite earlier ones'? */
+static bool may_overwrite(struct tsl_cut *cut)
+{
+    struct question question, later;
+    if (!ask(cut, &question))
+        return false;
+    if (is_proved(cut, &question))
+        return true;
+    later = question;
+    later.words[later.n++] = tsl_cut_later_find_own(cut);
+    cut->later_wins = is_proved(cut, &later);
+    if (cut->later_wins)
+        return true;
+    if (!evaluate(cut))
+        return false;
+    if (prove_apart(cut, &question))
+        return true;
+    cut->later_wins = tsl_cut_later_share_wins(cut) && prove(cut, &later);
+    if (cut->later_wins)
+        tsl_cut_give_up(cut, TSL_CUT_OK);
+    return cut->later_wins;
+}
+
+/* By the rule by which halves of the launch are. */
+static bool is_legal(struct tsl_cut *cut)
+{
+    cut->later_wins = false;
+    return cut->command->kernel->cut.overwrites ? may_overwrite(cut) : tsl_cut_is_exact(cut);
 }
 
 /* ---- The rung ------------------------------------------------------------------------------------------------------- */
@@ -260,7 +329,7 @@ bool tsl_cut_exactly(struct tsl_cut *cut, struct tsl_parts *parts)
             return cut->verdict.why == TSL_CUT_OK && tsl_cut_lacks_shares(cut);
         if (memcmp(tried, cut->ends, sizeof(tried)) == 0)
             continue;
-        if (tsl_cut_is_exact(cut)) {
+        if (is_legal(cut)) {
             memo->attempt = attempt;
             stretch(cut, parts);
             return true;

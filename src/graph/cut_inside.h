@@ -42,6 +42,7 @@ struct tsl_cut {
     struct tsl_argument_touch *touches; /* n times the footprint's arguments; heap */
     struct tsl_cut_verdict verdict;     /* why not */
     bool lacks_part;                    /* nothing forbids the cut, but all members but one have less than a group */
+    bool later_wins;                    /* by the rung `exact`: shares surely overwrite earlier ones' bytes */
     bool ahead;                         /* what is left of the launch will be cut: members that aren't ready are asked
                                            then whether they combine */
 };
@@ -65,13 +66,20 @@ void tsl_cut_choose_size(struct tsl_cut *cut);
 bool tsl_cut_evaluate(struct tsl_cut *cut);
 /* Do the shares write different bytes of these memories, also by what is claimed for them? False: the verdict tells. */
 bool tsl_cut_is_apart(struct tsl_cut *cut, const struct tsl_cut_memory *memories);
-/* cut_exact.c: the rung `exact`. Halves of the launch are exact: so are other shares whose borders lie as well. */
+/* cut_exact.c: the rung `exact`. Halves of the launch are exact: so are other shares whose borders lie as well. Sets
+ * later_wins. */
 bool tsl_cut_exactly(struct tsl_cut *cut, struct tsl_parts *parts);
 /* Was the kernel's last launch of the same shape? */
 bool tsl_cut_exact_remembers(const struct tsl_cut *cut);
 /* Do the shares write different bytes of the launch's memories? Equal questions are answered from memory. False: the
  * verdict tells. */
 bool tsl_cut_is_exact(struct tsl_cut *cut);
+/* cut_later.c. Of which memory has each share a copy for itself? The arguments (bits); sets `own` of the memories. None
+ * where the shares aren't in the order of groups. */
+uint64_t tsl_cut_later_find_own(struct tsl_cut *cut);
+/* Do later shares surely overwrite what earlier ones may write, also by what is claimed for them? The shares are
+ * evaluated, and `own` is set. */
+bool tsl_cut_later_share_wins(const struct tsl_cut *cut);
 /* Of a kernel whose launches were refused before, is this one not to be looked at? They are ever more rarely. */
 bool tsl_cut_is_hopeless(const struct tsl_cut_memo *memo);
 /* Takes the parts of members away that have none of these; the others' become larger. False: none is left. */

@@ -178,8 +178,9 @@ static bool may_divide(const struct tsl_cut *cut, const struct tsl_parts *parts,
         move_ns = candidate->move_ns > move_ns ? candidate->move_ns : move_ns;
         lacks |= candidate->missing_size > 0;
     }
-    return lacks && cut->rung == TSL_RUNG_EXACT && 3 * cut->n <= TSL_CUT_MAX_SHARES && parts->n_windows == 1 &&
-           !cut->command->kernel->has_variants && tsl_placer_divides(cut->command->graph->placer, parts, move_ns);
+    return lacks && cut->rung == TSL_RUNG_EXACT && !cut->later_wins && 3 * cut->n <= TSL_CUT_MAX_SHARES &&
+           parts->n_windows == 1 && !cut->command->kernel->has_variants &&
+           tsl_placer_divides(cut->command->graph->placer, parts, move_ns);
 }
 
 void tsl_cut_divide(struct tsl_cut *cut, const struct tsl_parts *parts, const struct tsl_candidate *candidates)

@@ -3,6 +3,7 @@
  *
  * Only of a launch that is cut by the rung `exact` in place, of a window by which one began (lead.h) or of the rest of
  * that, whole, and only where that can't be wrong:
+ * - No share of it overwrites what an earlier one has written (cut.h): a second try would come last.
  * - What failed is the loss: the share itself, or moves of its own command to the lost member. All that the share reads
  *   was as it should be.
  * - Nobody has planned to write what the launch is given since it was planned. So what the directory says of these

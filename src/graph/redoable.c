@@ -5,11 +5,11 @@
 #include "graph/state.h"
 #include "program/program.h"
 
-/* No two of its shares write the same. A window by which a launch begins, and what is left of such a launch, have one
- * share where they aren't cut. */
+/* No two of its shares write the same: by the rung `exact` later ones may do so. A window by which a launch begins, and
+ * what is left of such a launch, have one share where they aren't cut. */
 static bool has_shares_apart(const struct tsl_command *c)
 {
-    return c->n_more ? c->rung == TSL_RUNG_EXACT : c->is_lead || c->n_leads;
+    return c->n_more ? c->rung == TSL_RUNG_EXACT && !c->later_wins : c->is_lead || c->n_leads;
 }
 
 void tsl_redoable_begin(struct tsl_command *c)

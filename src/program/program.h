@@ -258,9 +258,10 @@ struct tsl_work_memo {
 /* Along which dimension the last launch of a kernel was cut (graph/cut.h). */
 struct tsl_cut_memo {
     size_t global_size[3], local_size[3]; /* of that launch; global_size[0] 0: there was none */
-    unsigned dimension;                   /* 3: it could not be cut so that its shares write different bytes ... */
+    unsigned dimension;                   /* 3: it could not be cut by the rung `exact` ... */
     unsigned why;                         /* ... for this reason (footprint/cut.h) */
     unsigned attempt;                     /* at which borders it could (graph/borders.h) */
+    bool overwrites;                      /* ... if later shares may overwrite what earlier ones write */
     struct tsl_cut_proofs proofs;
     struct tsl_rim_memo rims;
     struct tsl_cut_kept *kept; /* how it was cut last (graph/cut.c); heap, owned; NULL: nothing is kept */

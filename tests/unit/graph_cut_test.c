@@ -124,8 +124,8 @@ static void make_footprint(struct bed *bed, unsigned kernel)
         bed_access(bed, 1, TSL_ACCESS_READ, 1, TSL_FOOTPRINT_NONE);
         bed_access(bed, 0, TSL_ACCESS_WRITE, 1, id(bed, 0));
         break;
-    case SMEAR:
-        bed_access(bed, 0, TSL_ACCESS_WRITE, 2, id(bed, 0));
+    case SMEAR: /* Nothing is sure: else the later share's bytes would stay. */
+        bed_access(bed, 0, TSL_ACCESS_WRITE, 2, id(bed, 0))->flags = 0;
         break;
     case SCATTER:
         bed_access(bed, 0, TSL_ACCESS_WRITE, 1, TSL_FOOTPRINT_NONE);
