@@ -352,6 +352,7 @@ void sim_world_begin(struct sim_world *world)
                    (world->options.failures || world->n_contexts > 1);
     world->tight |= world->options.tiny_memory && world->spreads;
     world->notes_runs = true;
+    world->keeps_order = tsl_settings()->split == TSL_SPLIT_OFF || tsl_settings()->split == TSL_SPLIT_ALWAYS_EXACT;
     world->callbacks_wait =
         !world->options.threads && getenv("TESELA_ORDER") && !strcmp(getenv("TESELA_ORDER"), "sync");
     world->all_profile = true;

@@ -119,6 +119,16 @@ static void put_bytes(struct model *model, const struct sim_access *access, unsi
         *at(model, access, i) = known(bytes[i]);
 }
 
+/* What the last item writes for the next one is all that stays of that. */
+static void smear(const struct sim *sim, struct model *model, const struct sim_node *node)
+{
+    struct byte *last = at(model, &node->dst, n_bytes(&node->dst) - 1);
+
+    put_bytes(model, &node->dst, node->value);
+    if (sim->world->keeps_order)
+        *last = known(last->value ^ SIM_EARLY);
+}
+
 /* Either of two values stays one of two. */
 static void xor
     (struct model * model, const struct sim_node *node) {
@@ -136,7 +146,7 @@ static void xor
         *at(model, &node->dst, i) = known(node->value + i % node->pattern_size);
 }
 
-static void execute(struct model *model, const struct sim_node *node)
+static void execute(const struct sim *sim, struct model *model, const struct sim_node *node)
 {
     switch (node->kind) {
     case SIM_WRITE:
@@ -170,13 +180,15 @@ static void execute(struct model *model, const struct sim_node *node)
     case SIM_FILL:
         fill(model, node);
         break;
+    case SIM_SMEAR:
+        smear(sim, model, node);
+        break;
     case SIM_SET:
     case SIM_PART:
     case SIM_SLICE:
     case SIM_GUARDED:
     case SIM_SOME:
     case SIM_COLUMN:
-    case SIM_SMEAR:
     case SIM_SCATTER:
     case SIM_STRIPES:
     case SIM_POKE:
@@ -325,7 +337,7 @@ static void judge_node(struct sim *sim, struct model *model, const struct sim_no
     for (unsigned i = 0; i < sim->n_nodes; i++)
         if (spoils(sim, &sim->nodes[i]) && !sim_set_has(&node->before, i) && !sim_set_has(&sim->nodes[i].before, own))
             forget_beside(model, &node->src, &sim->nodes[i]);
-    execute(model, node);
+    execute(sim, model, node);
     for (unsigned i = 0; i < sim->n_nodes; i++)
         if (spoils(sim, &sim->nodes[i]) && !sim_set_has(&node->before, i))
             forget_beside(model, &node->dst, &sim->nodes[i]);

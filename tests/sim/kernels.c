@@ -408,13 +408,17 @@ static void stripes_touch(const struct tsl_fake_run *run)
         tsl_fake_touch(run, 0, a.dst + row * a.pitch + run->first[0], run->end[0] - run->first[0], true);
 }
 
-/* An item's byte and the next one. Work-items of two members may write the same to one byte of spread memory. */
+/* An item's byte, and the next one for the next item, which comes later. Work-items of two members may write the same
+ * to one byte of spread memory. */
 static void smear_body(const struct tsl_fake_run *run)
 {
     struct sim_argument a = argument(run);
+    unsigned char early = sim_of(&a)->world->keeps_order ? SIM_EARLY : 0;
 
-    for (size_t i = run->first[0]; i <= run->end[0]; i++)
-        __atomic_store_n(bytes_of(run, 0, a.dst + i), (unsigned char)(a.value ^ (i * 5)), __ATOMIC_RELAXED);
+    for (size_t i = run->first[0]; i < run->end[0]; i++)
+        for (unsigned next = 0; next < 2; next++)
+            __atomic_store_n(bytes_of(run, 0, a.dst + i + next),
+                             (unsigned char)(a.value ^ ((i + next) * 5) ^ (next ? early : 0)), __ATOMIC_RELAXED);
     note_end(run, &a);
 }
 

@@ -128,6 +128,7 @@ struct sim_world {
     bool callbacks_wait;   /* an enqueue may block, so none is done in callbacks where there is but one thread */
     bool has_effects;      /* kernels that print, and opaque ones */
     bool has_images;       /* kernels take them in the place of buffers */
+    bool keeps_order;      /* of two work-items that write a byte the later one's stays */
     bool notes_runs;       /* what runs says so in its node: only such may be silent */
     atomic_uint n_failing; /* failures ordered, each with the code -1000 - number */
     atomic_bool lost;      /* a member was lost, so CL_DEVICE_NOT_AVAILABLE is an answer */
@@ -279,7 +280,7 @@ enum sim_kind {
     SIM_RELAX,   /* in its place, pairs of bytes: a new one, and one made of the first of the next pair, or of the pair
                     before, be that old or new */
     SIM_STRIPES, /* as COLUMN, but an item writes a byte of each row */
-    SIM_SMEAR,   /* as SLICE, but two items write each byte, the same: cut, its shares need copies */
+    SIM_SMEAR,   /* as SLICE, but two items write each byte, the same unless order is kept: its shares need copies */
     SIM_SCATTER, /* as SLICE, backwards; its footprint: writes anything */
     SIM_XOR,     /* by atomics, words in their place: each byte with one of a pattern */
     SIM_N_KERNELS,
@@ -297,6 +298,9 @@ enum sim_kind {
     SIM_POKE, /* the host writes to the arena or to mapped memory */
     SIM_PEEK, /* the host reads there */
 };
+
+/* Where order is kept, what a work-item writes for the next one differs from what that writes by these bits. */
+#define SIM_EARLY 0xffu
 
 #define SIM_FAILED_SILENTLY (-1) /* the status of a silent node that failed, or may have */
 
