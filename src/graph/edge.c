@@ -90,9 +90,11 @@ void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict)
     if (before->user.done)
         return;
     enum tsl_edge_kind kind = edge_kind(op, before);
+    if (op->careful && strict && may_run_all_the_same(op, before, kind))
+        kind = TSL_EDGE_DONE;
     op->unsure |= strict && may_run_all_the_same(op, before, kind);
     struct tsl_edge *known = edge_to(before, op);
-    if (known) {
+    if (known && (known->kind == kind || !op->careful)) {
         known->strict |= strict;
         return;
     }

@@ -564,6 +564,28 @@ static void a_share_fails(void **state)
     free(model);
 }
 
+/* The bytes from which a share's copy is made don't come: what differs from the object's is no change of the share's.
+ */
+static void a_fetch_fails(void **state)
+{
+    uint32_t *model = make_model(WORDS);
+    struct tsl_buffer *buffer;
+
+    (void)state;
+    begin(2);
+    buffer = make_buffer(model, WORDS);
+    t.members = 1;
+    launch(FILL, buffer, 3);
+    apply(FILL, model, WORDS * 4, 3);
+    timed_finish(&t);
+    t.members = ~0u;
+    tsl_fake_fail_work(1, TSL_FAKE_COPY, 1, CL_OUT_OF_RESOURCES);
+    launch(SCATTER, buffer, 77);
+    assert_true(tsl_queue_finish(t.queue) < 0);
+    assert_is(buffer, model, WORDS);
+    free(model);
+}
+
 static void fail_one(enum tsl_fake_call call, bool work)
 {
     uint32_t *model = make_model(WORDS);
@@ -795,6 +817,7 @@ int main(void)
         cmocka_unit_test_teardown(who_cannot_combine_has_no_part, end),
         cmocka_unit_test_teardown(other_atomics_run_whole, end),
         cmocka_unit_test_teardown(a_share_fails, end),
+        cmocka_unit_test_teardown(a_fetch_fails, end),
         cmocka_unit_test_teardown(a_combine_fails, end),
         cmocka_unit_test_teardown(a_combine_is_refused, end),
         cmocka_unit_test_teardown(a_copy_fails, end),
