@@ -43,6 +43,7 @@
 #define MOST_DOUBT  1024 /* times its price: a move to a faster member is never dearer */
 #define TIMED_NS    5e5 /* ... and those of one in so much work at most: timing may cost as much as some small kernels */
 #define SMALL_NS    2e4 /* of a launch: smaller ones are timed and watched more rarely, as either costs about as much */
+#define SLOWER      2   /* times as long takes a launch on a member that is slower with it, not just differently busy */
 #define MUCH_LATER  4   /* times what a launch takes elsewhere, with its results' way back */
 #define NO_HELP     4   /* times as long takes a launch on a member that is no help with it */
 #define SMALL_IN    8   /* ... so many times */
@@ -77,9 +78,10 @@ unsigned tsl_auto_or_move(struct tsl_placer *placer, const struct tsl_ask *ask, 
     return chosen;
 }
 
-/* What a launch writes is likely to be needed where it was used before. So it goes from there to a member that is no
- * faster, as that is free, only if it would take longer at home than its results take back, or if home is busy for much
- * longer than both take, or if it needs more to be moved there. Returns where to go: home, or `to`. */
+/* What a launch writes is likely to be needed where it was used before. So it goes from there to a slower member, or,
+ * if it is small, to one that is no faster, as that is free, only if it would take longer at home than its results take
+ * back, or if home is busy for much longer than both take, or if it needs more to be moved there. Returns where to go:
+ * home, or `to`. */
 static unsigned or_home(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
                         unsigned to)
 {
@@ -89,7 +91,8 @@ static unsigned or_home(const struct tsl_placer *placer, const struct tsl_ask *a
         return to;
     double back_ns = ask->back_ns(ask->arg, to, &home) + tsl_pays_latency_ns(placer, 1);
     if (home < 0 || !tsl_candidate_of(ask, (unsigned)home)->eligible || !options[home].n_samples ||
-        options[to].run_ns < options[home].run_ns || options[home].run_ns > back_ns ||
+        options[to].run_ns < options[home].run_ns * (options[home].run_ns < SMALL_NS ? 1 : SLOWER) ||
+        options[home].run_ns > back_ns ||
         tsl_candidate_of(ask, to)->move_ns < tsl_candidate_of(ask, (unsigned)home)->move_ns ||
         options[home].start_ns - (double)ask->now_ns > fmax(HORIZON_NS, MUCH_LATER * (options[to].run_ns + back_ns)))
         return to;

@@ -14,7 +14,8 @@
 #include <math.h>
 
 #define GAINS     0.05 /* of what all launches take: cuts that gain less are no reason to distribute data */
-#define NOTES     64   /* launches, after which the model is told */
+#define NOTES     64   /* launches, after which the model is told, or ... */
+#define NOTES_NS  1e8  /* ... what they take: many a program doesn't release its context */
 #define LEAST_NS  1e6  /* of a program that takes less nothing is kept */
 #define JUDGED_NS 2e8  /* so long launches must have had a choice before they say that it was of no use */
 #define LONGER    2    /* times as long as before: another program under the same name */
@@ -59,10 +60,10 @@ void tsl_gains_tell(struct tsl_placer *placer)
         return;
     spent(placer, TAKES_KEY, gains->launches_ns);
     spent(placer, SQUARES_KEY, gains->squares);
-    spent(placer, GAINS_KEY, gains->net_ns);
-    if (gains->among_ns > 0) {
+    if (gains->among_ns > 0) { /* A run that had no choice says nothing of what that is good for. */
         spent(placer, AMONG_KEY, gains->among_ns);
         spent(placer, HELP_KEY, help - gains->helped_ns);
+        spent(placer, GAINS_KEY, gains->net_ns);
     }
     gains->helped_ns = help;
     gains->launches_ns = gains->squares = gains->among_ns = 0;
@@ -87,7 +88,7 @@ static void add(struct tsl_placer *placer, double whole_ns, bool among)
     gains->among_ns += among ? whole_ns : 0;
     gains->all_ns += whole_ns;
     gains->all_squares += whole_ns * whole_ns / SCALE;
-    if (++gains->n % NOTES == 0)
+    if (++gains->n % NOTES == 0 || gains->launches_ns >= NOTES_NS)
         tsl_gains_tell(placer);
 }
 

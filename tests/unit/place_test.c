@@ -463,10 +463,11 @@ static void test_results_are_needed_at_home(void **state)
     (void)state;
     for (double slower = 1; slower <= 5; slower += 4) {
         assert_int_equal(chosen_beside(3e6, 5e3, 1e3, slower), 0); /* a handover alone takes longer */
-        assert_int_equal(chosen_beside(3e6, 4e5, 1e6, slower), 0); /* it brings less than its results take back */
         assert_int_equal(chosen_beside(3e6, 4e5, 1e4, slower), 1);
         assert_int_equal(chosen_beside(3e9, 4e5, 1e6, slower), 1); /* home is busy for far longer than all that takes */
     }
+    assert_int_equal(chosen_beside(3e6, 4e5, 1e6, 5), 0);   /* it brings less than its results take back */
+    assert_int_equal(chosen_beside(3e6, 4e5, 1e6, 1), 1);   /* but it isn't small, and the other is as fast */
     assert_int_equal(chosen_beside(3e6, 5e3, 1e3, 0.5), 1); /* results are made faster elsewhere */
 }
 
