@@ -220,6 +220,21 @@ static void operations_without_order_have_no_fences(void **state)
     assert_int_equal(count_in(strict, "membar"), 2);
 }
 
+/* Elements of a work-item's array that lie side by side are loaded and stored at once. */
+static void arrays_lie_for_vectors(void **state)
+{
+    static const char text[] = "kernel void arrays(global int *x, int n) {\n"
+                               "  int a[64]; size_t at = get_global_id(0) * 64;\n"
+                               "  for (int i = 0; i < 64; i++) a[i] = x[at + i];\n"
+                               "  a[n & 63] ^= a[x[at] & 63];\n"
+                               "  for (int i = 0; i < 64; i++) x[at + i] = a[i]; }\n";
+
+    (void)state;
+    assert_int_equal(count_in(text, ".local .align 16"), 1);
+    assert_true(count_in(text, "st.local.v4.u32") >= 16);
+    assert_true(count_in(text, "ld.local.v4.u32") >= 16);
+}
+
 /* Memory that several GPUs change is changed whole: of system scope are all operations but those on a group's memory.
  */
 static void operations_are_whole_for_all_gpus(void **state)
@@ -771,6 +786,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_as_promised),
         cmocka_unit_test(operations_without_order_have_no_fences),
+        cmocka_unit_test(arrays_lie_for_vectors),
         cmocka_unit_test(operations_are_whole_for_all_gpus),
         cmocka_unit_test(required_sizes_leave_room_for_last_groups),
         cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),

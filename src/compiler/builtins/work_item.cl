@@ -22,9 +22,17 @@ void OVERLOADABLE work_group_barrier(cl_mem_fence_flags flags)
     barrier(flags);
 }
 
+/* Before it what the group has written is there for all whom the scope names, behind it what these have. */
 void OVERLOADABLE work_group_barrier(cl_mem_fence_flags flags, memory_scope scope)
 {
+    bool wide = flags != CLK_LOCAL_MEM_FENCE && ((int)scope == __OPENCL_MEMORY_SCOPE_DEVICE ||
+                                                 (int)scope == __OPENCL_MEMORY_SCOPE_ALL_SVM_DEVICES);
+
+    if (wide)
+        __c11_atomic_thread_fence(__ATOMIC_ACQ_REL);
     barrier(flags);
+    if (wide)
+        __c11_atomic_thread_fence(__ATOMIC_ACQ_REL);
 }
 
 /*

@@ -399,6 +399,20 @@ static bool run_passes(const struct kc_cpu_request *request, const char *passes,
     return done;
 }
 
+#define VECTOR_SIZE 16 /* bytes that are loaded or stored at once, at most */
+
+/* A work-item's arrays lie so that four elements can be loaded at once: memory of its own is reached as slowly as any.
+ */
+static void align_array(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    (void)builder;
+    if (!LLVMIsAAllocaInst(at) || LLVMGetAlignment(at) >= VECTOR_SIZE)
+        return;
+    LLVMModuleRef module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(at)));
+    if (LLVMABISizeOfType(LLVMGetModuleDataLayout(module), LLVMGetAllocatedType(at)) >= VECTOR_SIZE)
+        LLVMSetAlignment(at, VECTOR_SIZE);
+}
+
 /* Which memory it is that atomic operations change is found out before their orders become fences. */
 static bool optimise(const struct kc_cpu_request *request, FILE *log)
 {
@@ -406,6 +420,7 @@ static bool optimise(const struct kc_cpu_request *request, FILE *log)
     if (!run_passes(request, "always-inline,globaldce,function(sroa,infer-address-spaces)", log))
         return false;
     kc_visit(request->module, weaken);
+    kc_visit(request->module, align_array);
     set_options(request->optimise);
     if (request->flushes)
         flush(request->module);

@@ -85,14 +85,17 @@ static enum kc_form choose_form(struct kc_wg *wg, const struct kc_wg_input *inpu
     return KC_FORM_OWN;
 }
 
-/* Does no query depend on the local size, and no argument? */
+/* Does no query depend on the local size, and no argument? A fence may: what is ordered for a group alone is ordered
+ * for one thread (builtins/work_item.cl). */
 static bool asks_nothing(const struct kc_wg *wg, const struct kc_wg_input *input)
 {
     for (unsigned p = 0; p < LLVMCountParams(wg->function); p++)
         if (input->args[p].kind == TSL_WG_LOCAL)
             return false;
     for (unsigned b = 0; b < wg->flow.n_blocks; b++)
-        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block))
+        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block)) {
+            if (LLVMGetInstructionOpcode(i) == LLVMFence)
+                return false;
             switch (kc_call_of(i)) {
             case KC_CALL_LOCAL_ID:
             case KC_CALL_GROUP_ID:
@@ -104,6 +107,7 @@ static bool asks_nothing(const struct kc_wg *wg, const struct kc_wg_input *input
             default:
                 break;
             }
+        }
     return true;
 }
 
