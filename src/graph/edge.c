@@ -67,6 +67,13 @@ static void no_edge(struct tsl_op *op, bool strict)
         tsl_memory_order_begin(op->command);
 }
 
+/* Must it not run in vain? Of copies that were never brought there it would make bytes of an object that no share may
+ * write, and that stay if the command fails. */
+static bool is_careful(const struct tsl_op *op)
+{
+    return op->kind == TSL_OP_COMBINE;
+}
+
 /* May op, or what comes after op, run although `before` fails? Its failure may come too late: a driver runs what only
  * stands behind a failed operation in a lane, a fence that is made late doesn't fail, and bytes that wait on the device
  * are moved. */
@@ -90,11 +97,11 @@ void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict)
     if (before->user.done)
         return;
     enum tsl_edge_kind kind = edge_kind(op, before);
-    if (op->careful && strict && may_run_all_the_same(op, before, kind))
+    if (is_careful(op) && strict && may_run_all_the_same(op, before, kind))
         kind = TSL_EDGE_DONE;
     op->unsure |= strict && may_run_all_the_same(op, before, kind);
     struct tsl_edge *known = edge_to(before, op);
-    if (known && (known->kind == kind || !op->careful)) {
+    if (known && (known->kind == kind || known->kind == TSL_EDGE_DONE || !is_careful(op))) {
         known->strict |= strict;
         return;
     }

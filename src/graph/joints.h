@@ -6,7 +6,7 @@
  * neutral elements (reduce). Afterwards the range that may have been written is cut into as many pieces as there are
  * members, and each member makes one piece of the copies' pieces. Then each has its piece of the object, and the
  * directory puts them together. Until then the object stays as it was, on every member: what a share has changed is
- * what differs from that; and if a share fails, no piece is made.
+ * what differs from that; and if a share of a merge fails, no piece is made.
  *
  * All operations are the command's own. Under the graph's lock, where nothing else is said.
  */

@@ -122,7 +122,6 @@ struct tsl_op {
     bool unfed;          /* a move of its command for it failed as a member is lost (tsl_op_lost_move) */
     bool misfed;         /* another operation that it comes strictly after failed */
     bool unsure;         /* may run though what it strictly comes after has failed */
-    bool careful;        /* ... must not: it changes what stays good if its command fails. Set before its claims */
     struct tsl_fence *fence;
     struct tsl_fence *mark; /* right behind it in its lane, if one is wanted: completes well however it ends; or NULL */
     cl_int signal_status;   /* what the fence told */

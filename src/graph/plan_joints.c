@@ -183,8 +183,6 @@ static cl_int plan_combine(const struct combining *w, bool last)
     op->dst = last || w->joint->reduce ? side_of(&w->object) : op->joint->b;
     op->joint->how = how_of(w->joint);
     op->joint->width = w->joint->width;
-    /* Of copies that were never brought there it would make bytes that no share may write. */
-    op->careful = last || w->joint->reduce;
     return tsl_plan_go(op, claim_combined(op, w, last));
 }
 

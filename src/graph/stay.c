@@ -11,8 +11,9 @@
 #include "program/program.h"
 #include "tile/tile.h"
 
-#define ASKED_IN    16    /* so many launches of a kernel are asked about once */
-#define MOST_TILES  16u   /* of an object; where there are more, to look at them takes as long as a survey */
+#define ASKED_IN    16  /* so many launches of a kernel are asked about once */
+#define MOST_TILES  16u /* of an object; where there are more, to look at them takes as long as a survey */
+#define FEW_TILES   4u
 #define MOST_JOINED 64u   /* of an object whose tiles are joined first: what set them apart may be over */
 #define UNWRITTEN   8u    /* that part of an object may be unwritten where all of it is claimed */
 #define STRAY       1024u /* that part of an object, and STRAY_BYTES, may be elsewhere: it moves at once, if at all */
@@ -36,7 +37,7 @@ static int last_member(const struct tsl_command *c)
 /* Launches that are over may have left tiles that differ no more. */
 static void join_tiles(struct tsl_data *data)
 {
-    if (data->tiles.n > MOST_TILES && data->tiles.n <= MOST_JOINED)
+    if (data->tiles.n > FEW_TILES && data->tiles.n <= MOST_JOINED)
         tsl_tiles_join(&data->tiles, 0, data->size);
 }
 
