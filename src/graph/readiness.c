@@ -18,8 +18,8 @@
 #include <stddef.h>
 
 /* Launches run for so many times as long as it takes to open others, before these are: opening them may cost the
- * program as much, as it is disturbed by it, and its end may come meanwhile. Once: then it is known what part of that
- * they save, so that what they save is what they cost, within these bounds. */
+ * program as much, as it is disturbed by it, and its end may come meanwhile. Where an earlier run tells what part of
+ * the time others save, they must save what they cost, within the bounds below. */
 #define PATIENCE       5
 #define LEAST_PATIENCE 2
 #define MOST_PATIENCE  32

@@ -11,9 +11,9 @@
 #include "program/program.h"
 #include "tile/tile.h"
 
-#define ASKED_IN    16  /* so many launches of a kernel are asked about once */
-#define MOST_TILES  16u /* of an object; where there are more, to look at them takes as long as a survey */
-#define FEW_TILES   4u
+#define ASKED_IN    16    /* so many launches of a kernel are asked about once */
+#define MOST_TILES  16u   /* of an object; where there are more, to look at them takes as long as a survey */
+#define FEW_TILES   4u    /* of an object: they are looked at as they are */
 #define MOST_JOINED 64u   /* of an object whose tiles are joined first: what set them apart may be over */
 #define UNWRITTEN   8u    /* that part of an object may be unwritten where all of it is claimed */
 #define STRAY       1024u /* that part of an object, and STRAY_BYTES, may be elsewhere: it moves at once, if at all */

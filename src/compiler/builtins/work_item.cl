@@ -38,7 +38,8 @@ void OVERLOADABLE work_group_barrier(cl_mem_fence_flags flags, memory_scope scop
 /*
  * Other work-groups run on other threads, so the host's memory ordering is needed; on x86 these fences are no
  * instructions. What is ordered for a work-group alone is ordered for one thread: a processor runs a group by one
- * thread, and for GPUs compiler/ptx/ptx.c makes a fence of the group of it, which costs a tenth of the device's.
+ * thread, and for GPUs compiler/ptx/ptx.c makes a fence of the group of it. The device's waits for all writes to global
+ * memory.
  */
 #define FENCE(narrow, order)                                                 \
     do {                                                                     \
