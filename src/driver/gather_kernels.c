@@ -4,26 +4,36 @@
 
 #include <string.h>
 
-#define GROUP     256u
-#define MOST      16u /* pieces of one launch */
-#define ITEM_SIZE 16u /* bytes that a work-item copies at a time */
-#define GROUPS    64u /* of one piece at most: all pieces together should fill a device */
+#define GROUP  256u
+#define MOST   16u /* runs of one launch */
+#define GROUPS 64u /* of one piece at most: all pieces together should fill a device */
 
-/* One row of groups a piece. The pieces are arguments of their own, as an array of them would be a copy of its own for
- * each work-item. */
+/* Pieces of the same size at equal distances, as rows of a matrix have them, are a run. Runs are arguments of their
+ * own, as an array of them would be a copy of its own for each work-item: run i has the launch's pieces from first_i
+ * on. A work-item copies a unit at a time: as large ones as all pieces begin and end at. */
 static const char source[] =
-    "#define PIECES(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)\n"
-    "#define ARGUMENT(i) , ulong begin##i, ulong end##i\n"
-    "#define CHOOSE(i) if (get_group_id(1) == i) at = begin##i, end = end##i;\n"
-    "kernel void gather(global uint4 *dst, global const uint4 *src PIECES(ARGUMENT))\n"
+    "#define RUNS(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)\n"
+    "#define ARGUMENT(i) , ulong first##i, ulong begin##i, ulong size##i, ulong stride##i\n"
+    "#define CHOOSE(i) if (piece >= first##i) at = begin##i + (piece - first##i) * stride##i, size = size##i;\n"
+    "#define COPY(T) \\\n"
+    "    for (ulong i = at / sizeof(T) + get_global_id(0); i < (at + size) / sizeof(T); i += get_global_size(0)) \\\n"
+    "        ((global T *)dst)[i] = ((global const T *)src)[i]\n"
+    "kernel void gather(global uchar *dst, global const uchar *src, ulong unit, ulong n RUNS(ARGUMENT))\n"
     "{\n"
-    "    ulong at = 0, end = 0, step = get_global_size(0);\n"
-    "    PIECES(CHOOSE)\n"
-    "    for (at += get_global_id(0); at < end; at += step)\n"
-    "        dst[at] = src[at];\n"
+    "    ulong piece = get_global_id(1), at = 0, size = 0;\n"
+    "    if (piece >= n)\n"
+    "        return;\n"
+    "    RUNS(CHOOSE)\n"
+    "    switch (unit) {\n"
+    "    case 16: COPY(uint4); break;\n"
+    "    case 8: COPY(ulong); break;\n"
+    "    case 4: COPY(uint); break;\n"
+    "    case 2: COPY(ushort); break;\n"
+    "    default: COPY(uchar);\n"
+    "    }\n"
     "}\n";
 
-enum { DST, SRC, FIRST_PIECE, N_ARGS = FIRST_PIECE + 2 * MOST };
+enum { DST, SRC, UNIT, N, FIRST_RUN, N_WORDS = 4, N_ARGS = FIRST_RUN + N_WORDS * MOST };
 
 static atomic_uint_fast64_t last_serial = UINT64_C(3) << 62; /* far from those of the program's own launches */
 
@@ -53,13 +63,14 @@ void tsl_gather_kernels_finish(struct tsl_gather_kernels *k)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-static bool is_aligned(const struct tsl_gather *gather)
+/* The largest unit that divides all bounds. */
+static cl_ulong unit_of(const struct tsl_gather *gather)
 {
-    uint64_t bits = 0;
+    uint64_t bits = 16;
 
     for (unsigned i = 0; i < gather->n; i++)
         bits |= gather->list[i].begin | gather->list[i].end;
-    return bits % ITEM_SIZE == 0;
+    return bits & -bits;
 }
 
 static struct tsl_bound_arg memory(struct tsl_mem *mem)
@@ -67,37 +78,70 @@ static struct tsl_bound_arg memory(struct tsl_mem *mem)
     return (struct tsl_bound_arg){.kind = TSL_ARG_MEM, .size = sizeof(cl_mem), .mem = mem};
 }
 
-/* The longest piece's bytes. words: two of each piece of a launch, in items. */
-static uint64_t take_pieces(const struct tsl_range_of_bytes *list, unsigned n, cl_ulong *words)
-{
-    uint64_t longest = 0;
+/* Pieces of a launch. */
+struct pieces {
+    unsigned n, n_runs;
+    uint64_t longest; /* bytes */
+    cl_ulong words[N_WORDS * MOST];
+};
 
-    memset(words, 0, 2 * MOST * sizeof(*words));
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t size = list[i].end - list[i].begin;
-        words[2 * i] = list[i].begin / ITEM_SIZE;
-        words[2 * i + 1] = list[i].end / ITEM_SIZE;
-        longest = size > longest ? size : longest;
+/* How many pieces from list[0] on are a run. */
+static unsigned run_length(const struct tsl_range_of_bytes *list, unsigned n)
+{
+    unsigned k = 1;
+
+    while (k < n && list[k].end - list[k].begin == list[0].end - list[0].begin &&
+           list[k].begin - list[k - 1].begin == list[1].begin - list[0].begin)
+        k++;
+    return k;
+}
+
+/* Of the first of these pieces, as many as a launch takes. Runs that there aren't have no piece. */
+static void take_pieces(const struct tsl_range_of_bytes *list, unsigned n, struct pieces *pieces)
+{
+    memset(pieces, 0, sizeof(*pieces));
+    for (; pieces->n < n && pieces->n_runs < MOST; pieces->n_runs++) {
+        const struct tsl_range_of_bytes *first = &list[pieces->n];
+        unsigned length = run_length(first, n - pieces->n);
+        cl_ulong size = first->end - first->begin, stride = length > 1 ? first[1].begin - first->begin : 0;
+        memcpy(&pieces->words[N_WORDS * pieces->n_runs], (cl_ulong[]){pieces->n, first->begin, size, stride},
+               N_WORDS * sizeof(cl_ulong));
+        pieces->n += length;
+        pieces->longest = size > pieces->longest ? size : pieces->longest;
     }
-    return longest;
+    for (unsigned i = pieces->n_runs; i < MOST; i++)
+        pieces->words[N_WORDS * i] = CL_ULONG_MAX;
+}
+
+/* Groups are as wide as the longest piece needs, and as high as leaves them whole. */
+static struct tsl_window window_of(const struct pieces *pieces, cl_ulong unit)
+{
+    uint64_t items = pieces->longest / unit, width = 1;
+
+    while (width < GROUP && width < items)
+        width *= 2;
+    uint64_t height = GROUP / width, groups = (items + width - 1) / width;
+    groups = groups < GROUPS ? groups : GROUPS;
+    return (struct tsl_window){.work_dim = 2,
+                               .global_size = {groups * width, (pieces->n + height - 1) / height * height, 1},
+                               .local_size = {width, height, 1},
+                               .whole = true};
 }
 
 static cl_int run_some(const struct tsl_gather_kernels *k, struct tsl_lane *lane, const struct tsl_gather *gather,
-                       unsigned first, unsigned n, const struct tsl_waits *waits, struct tsl_fence **fence)
+                       const struct pieces *pieces, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
+    const cl_ulong unit = unit_of(gather), n = pieces->n;
     struct tsl_bound_arg args[N_ARGS] = {[DST] = memory(gather->dst), [SRC] = memory(gather->src)};
     const struct tsl_bound_args bound = {
         .serial = atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed), .n = N_ARGS, .args = args};
-    cl_ulong words[2 * MOST];
-    uint64_t groups = (take_pieces(&gather->list[first], n, words) + GROUP * ITEM_SIZE - 1) / (GROUP * ITEM_SIZE);
-
-    for (unsigned i = 0; i < 2 * MOST; i++)
-        args[FIRST_PIECE + i] =
-            (struct tsl_bound_arg){.kind = TSL_ARG_VALUE, .size = sizeof(*words), .value = &words[i]};
-    groups = groups < GROUPS ? groups : GROUPS;
-    const struct tsl_window window = {
-        .work_dim = 2, .global_size = {groups * GROUP, n, 1}, .local_size = {GROUP, 1, 1}, .whole = true};
+    const struct tsl_window window = window_of(pieces, unit);
     const struct tsl_launch launch = {k->kernel, &bound, &window};
+
+    for (unsigned i = UNIT; i < N_ARGS; i++) {
+        const cl_ulong *word = i == UNIT ? &unit : i == N ? &n : &pieces->words[i - FIRST_RUN];
+        args[i] = (struct tsl_bound_arg){.kind = TSL_ARG_VALUE, .size = sizeof(*word), .value = word};
+    }
     return lane->member->driver->launch(lane, &launch, waits, fence);
 }
 
@@ -106,12 +150,15 @@ cl_int tsl_gather_kernels_run(struct tsl_gather_kernels *k, struct tsl_lane *lan
 {
     cl_int error = CL_SUCCESS;
 
-    if (!is_aligned(gather) || !tsl_own_program_make(&k->own, lane->member, &own, &k->kernel))
+    if (!tsl_own_program_make(&k->own, lane->member, &own, &k->kernel))
         return CL_INVALID_OPERATION;
-    for (unsigned first = 0; first < gather->n && !error; first += MOST) {
-        unsigned n = gather->n - first < MOST ? gather->n - first : MOST;
-        error = run_some(k, lane, gather, first, n, first ? NULL : waits, first + n == gather->n ? fence : NULL);
+    for (unsigned first = 0; first < gather->n && !error;) {
+        struct pieces pieces;
+        take_pieces(&gather->list[first], gather->n - first, &pieces);
+        bool last = first + pieces.n == gather->n;
+        error = run_some(k, lane, gather, &pieces, first ? NULL : waits, last ? fence : NULL);
         error = error == CL_INVALID_OPERATION ? CL_OUT_OF_RESOURCES : error;
+        first += pieces.n;
     }
     return error;
 }

@@ -17,7 +17,7 @@ struct tsl_gather_kernels {
 
 void tsl_gather_kernels_init(struct tsl_gather_kernels *kernels);
 /* Submits a gather as launches of the driver's, which are made at the first call; that blocks. CL_INVALID_OPERATION:
- * the member can't build them, or the pieces don't lie at multiples of 16 bytes; nothing was submitted. */
+ * the member can't build them; nothing was submitted. Both memories lie at multiples of 16 bytes. */
 cl_int tsl_gather_kernels_run(struct tsl_gather_kernels *kernels, struct tsl_lane *lane,
                               const struct tsl_gather *gather, const struct tsl_waits *waits, struct tsl_fence **fence);
 /* Before the member closes. */
