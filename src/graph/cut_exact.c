@@ -100,12 +100,23 @@ uint64_t tsl_cut_launch_items(const struct tsl_cut *cut)
     return tsl_window_items(&all);
 }
 
+/* Rows that go to another member and back cost about so much. What a launch loses by a border at a round number may
+ * cost as much, but no more than so much of its time; and so much where that isn't known. */
+#define HANDOVER_NS 2e4
+#define MOST_OFF    0.025
+#define UNKNOWN_OFF 0.005
+
+static double may_be_off(const struct tsl_parts *parts)
+{
+    return parts->known && parts->run_ns > 0 ? fmin(HANDOVER_NS / parts->run_ns, MOST_OFF) : UNKNOWN_OFF;
+}
+
 /* Of what is left of a launch that began by windows the borders lie where they would lie for all of it. */
-static bool place_borders(struct tsl_cut *cut, unsigned n, const double *part, unsigned attempt)
+static bool place_borders(struct tsl_cut *cut, unsigned n, const double *part, double off, unsigned attempt)
 {
     uint64_t left = tsl_cut_groups(&cut->window, cut->dimension),
              done = cut->window.whole ? 0 : cut->window.group_begin[cut->dimension];
-    const struct tsl_borders borders = {done + left, n, part, done};
+    const struct tsl_borders borders = {done + left, n, part, done, off};
     if (!tsl_borders_place(&borders, attempt, cut->ends))
         return false;
     for (unsigned s = 0; s < n && done; s++)
@@ -128,7 +139,7 @@ bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, un
     tsl_cut_work_turn(cut->command, tsl_cut_launch_items(cut));
     if (cut->window.whole)
         tsl_cut_work_place(tsl_cut_work_memo(cut), n, part);
-    if (!place_borders(cut, n, part, attempt))
+    if (!place_borders(cut, n, part, may_be_off(parts), attempt))
         return false;
     tsl_cut_windows(&cut->window, cut->dimension, n, ends, windows);
     cut->n = 0;
