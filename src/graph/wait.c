@@ -65,6 +65,46 @@ static struct tsl_op *next_to_pull(struct tsl_command *c)
     return op || c->state != TSL_HELD ? op : pullable_lead(c);
 }
 
+/* ---- Halfway ---- */
+
+/* Operations with fences of which so many end by the wait: the first ones are awaited by themselves. */
+#define FEW_ENDS  4u
+#define MOST_ENDS 128u
+
+/* The n-th operation of these, counted on from *seen, that the driver has and that has a fence; NULL: there are fewer.
+ */
+static struct tsl_op *nth_fenced(const tsl_dependences *own, unsigned n, unsigned *seen)
+{
+    for (unsigned i = 0; i < own->n; i++) {
+        struct tsl_op *op = TSL_SMALL_AT(own, i)->op;
+        if (op->state == TSL_OP_SUBMITTED && op->fence && !op->port->sync && (*seen)++ == n)
+            return op;
+    }
+    return NULL;
+}
+
+static struct tsl_op *nth_until(const struct tsl_command *c, unsigned n, unsigned *seen)
+{
+    struct tsl_op *op = NULL;
+    *seen = 0;
+    for (const struct tsl_command *before = TAILQ_FIRST(&c->queue->commands); before && !op && *seen < MOST_ENDS;
+         before = before == c ? NULL : TAILQ_NEXT(before, link))
+        op = nth_fenced(&before->own, n, seen);
+    return op;
+}
+
+/* To notice an end takes some microseconds of this thread. So where many operations end before the command, half of
+ * those that are left are awaited first, and what they take goes by while the devices work on the others. NULL: they
+ * are few. */
+static struct tsl_op *halfway(const struct tsl_command *c)
+{
+    unsigned n, seen;
+    if (!c->queue || !c->in_order || c->graph->n_tasks)
+        return NULL;
+    nth_until(c, MOST_ENDS, &n);
+    return n > FEW_ENDS ? nth_until(c, n / 2, &seen) : NULL;
+}
+
 /* Waits for the operation in its driver. This thread does what follows. */
 static void pull(struct tsl_op *op)
 {
@@ -86,7 +126,7 @@ static void step(struct tsl_command *c)
     if ((op = tsl_port_take_task(&c->graph->tasks, c))) {
         tsl_senders_wake_behind(op);
         tsl_submit_task(op);
-    } else if ((op = next_to_pull(c)))
+    } else if ((op = halfway(c)) || (op = next_to_pull(c)))
         pull(op);
     else
         tsl_graph_wait_awaiting(c);
