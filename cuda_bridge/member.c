@@ -373,6 +373,7 @@ static void fill_caps(const struct tsl_cuda_gpu *gpu, struct tsl_member_caps *ca
         .register_from = tsl_settings()->pinned != TSL_PINNED_OFF ? REGISTER_FROM : 0,
         .register_after = REGISTER_AFTER,
         .ordered_lanes = true,
+        .lanes_abreast = true,
         .profiles = true,
         .memory_size = gpu->memory_size,
         .max_alloc_size = gpu->max_alloc_size,

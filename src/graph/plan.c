@@ -88,7 +88,7 @@ static cl_int plan(struct tsl_command *c, const tsl_dependences *order)
     case CL_COMMAND_TASK:
         return c->kernel ? tsl_plan_kernel(c, order) : CL_SUCCESS; /* An empty range has no work. */
     default:
-        return CL_SUCCESS; /* Markers and barriers only wait. */
+        return tsl_plan_marker(c, order);
     }
 }
 

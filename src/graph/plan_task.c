@@ -1,4 +1,6 @@
-/* The plans of host tasks and migrations. */
+/* The plans of host tasks, migrations and markers. */
+#include "base/small_vector.h"
+#include "driver/driver.h"
 #include "facts/kernel_facts.h"
 #include "graph/claim.h"
 #include "graph/command.h"
@@ -10,6 +12,7 @@
 #include "graph/plan_kinds.h"
 #include "graph/plan_op.h"
 #include "graph/plan_space.h"
+#include "graph/port.h"
 #include "graph/queue.h"
 #include "graph/space.h"
 #include "graph/valid.h"
@@ -103,4 +106,34 @@ cl_int tsl_plan_native(struct tsl_command *c, const tsl_dependences *order)
     for (cl_uint i = 0; i < c->n_buffers && !error; i++)
         error = claim_for_task(op, c->buffers[i]);
     return tsl_plan_go(op, error);
+}
+
+/* ---- Markers ----------------------------------------------------------------------------------------------------- */
+
+#define MANY_LANES 3u
+
+/* The member that has all of these, in so many lanes that one operation which waits for them costs less than that
+ * each command behind the marker does; NULL: there is none. */
+static struct tsl_port *member_of_all(const tsl_dependences *order)
+{
+    struct tsl_port *port = NULL;
+    for (unsigned i = 0; i < order->n; i++) {
+        const struct tsl_op *op = TSL_SMALL_AT(order, i)->op;
+        if (!op->lane || (port && op->port != port))
+            return NULL;
+        port = op->port;
+    }
+    return order->n >= MANY_LANES && port->member->caps.lanes_abreast ? port : NULL;
+}
+
+cl_int tsl_plan_marker(struct tsl_command *c, const tsl_dependences *order)
+{
+    struct tsl_port *port = member_of_all(order);
+    if (!port)
+        return CL_SUCCESS;
+    struct tsl_op *op = tsl_plan_op(c, order, port, TSL_OP_MARK);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    op->want_fence = true;
+    return tsl_plan_go(op, CL_SUCCESS);
 }
