@@ -235,6 +235,32 @@ static void arrays_lie_for_vectors(void **state)
     assert_true(count_in(text, "ld.local.v4.u32") >= 16);
 }
 
+/* Structures and arrays go in the widest accesses, none byte by byte, and not by way of a work-item's memory. */
+static void copies_are_wide(void **state)
+{
+    static const char text[] =
+        "typedef struct { float4 a, b, c, d; float e; uint f; } record;\n"
+        "typedef struct { uint of[300]; } table;\n"
+        "kernel void move(global const record *in, global record *out, global const uint *at) {\n"
+        "  size_t i = get_global_id(0); out[at[i]] = in[i]; }\n"
+        "kernel void change(global const record *in, global record *out) {\n"
+        "  size_t i = get_global_id(0); record r = in[i]; r.f += 3; out[i + 1] = r; }\n"
+        "kernel void large(global const table *in, global table *out) {\n"
+        "  out[get_global_id(0)] = in[get_global_id(0)]; }\n"
+        "kernel void filled(global uint *out, int n) {\n"
+        "  uint t[200] = {0}; for (int i = 0; i < n; i++) t[i * 7 % 200] += i; out[get_global_id(0)] = t[n]; }\n"
+        "kernel void listed(global uint *out, int n) {\n"
+        "  uchar t[36] = {1, 2, 3, 4, 5, 6, 7, 8, 9}; for (int i = 0; i < n; i++) t[i * 5 % 36] += i;\n"
+        "  vstore4(vload4(n, t), 0, (global uchar *)out); }\n";
+
+    (void)state;
+    assert_int_equal(count_in(text, "ld.global.u8"), 0);
+    assert_int_equal(count_in(text, "st.global.u8"), 0);
+    assert_true(count_in(text, "ld.global.v4") >= 2 * 4);
+    assert_true(count_in(text, "st.global.v4") >= 2 * 4);
+    assert_true(count_in(text, "st.local.v4") >= 1 + 2);
+}
+
 /* Memory that several GPUs change is changed whole: of system scope are all operations but those on a group's memory.
  */
 static void operations_are_whole_for_all_gpus(void **state)
@@ -787,6 +813,7 @@ int main(void)
         cmocka_unit_test(parameters_are_as_promised),
         cmocka_unit_test(operations_without_order_have_no_fences),
         cmocka_unit_test(arrays_lie_for_vectors),
+        cmocka_unit_test(copies_are_wide),
         cmocka_unit_test(operations_are_whole_for_all_gpus),
         cmocka_unit_test(required_sizes_leave_room_for_last_groups),
         cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),

@@ -8,6 +8,7 @@
 #include "compiler/middle/texels.h"
 #include "compiler/ptx/byte_order.h"
 #include "compiler/ptx/carried_products.h"
+#include "compiler/ptx/copies.h"
 #include "compiler/ptx/elements.h"
 #include "compiler/ptx/join.h"
 #include "compiler/ptx/narrow_vectors.h"
@@ -429,6 +430,15 @@ static bool optimise(const struct kc_cpu_request *request, FILE *log)
     return run_passes(request, request->optimise ? "default<O3>" : "default<O1>", log);
 }
 
+static bool widen_copies(const struct kc_cpu_request *request, FILE *log)
+{
+    return !kc_widen_copies(request->module) ||
+           run_passes(request,
+                      "always-inline,globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+                      "simplifycfg)",
+                      log);
+}
+
 /* But for loads and stores a GPU has no vectors. LLVM's back end packs those of bytes and shorts into registers, or
  * takes them apart in memory, between any two operations. */
 static bool part_vectors(const struct kc_cpu_request *request, FILE *log)
@@ -590,7 +600,7 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     hide(request->module);
     if (!optimise(request, log))
         return false;
-    if (!part_vectors(request, log))
+    if (!widen_copies(request, log) || !part_vectors(request, log))
         return false;
     kc_order_bytes(request->module);
     kc_hide_remainders(request->module);
