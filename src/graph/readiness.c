@@ -18,8 +18,10 @@
 #include <stddef.h>
 
 /* Launches run for so many times as long as it takes to open others, before these are: opening them may cost the
- * program as much, as it is disturbed by it, and its end may come meanwhile. Where an earlier run tells what part of
- * the time others save, they must save what they cost, within the bounds below. */
+ * program as much, as it is disturbed by it, and its end may come meanwhile. Of a program that never had others all
+ * runs so far count, if this one will be long enough for the least patience: else no short program would ever have
+ * them. Where an earlier run tells what part of the time others save, they must save what they cost, within the bounds
+ * below. */
 #define PATIENCE       5
 #define LEAST_PATIENCE 2
 #define MOST_PATIENCE  32
@@ -263,27 +265,32 @@ static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)
     return age_ns + longest_ns >= fmin(LEAST_AGE * longest_ns, LEAST_AGE_NS);
 }
 
-/* The others are opened while the program prepares its data. */
-static void expect(struct tsl_graph *graph, double ahead_ns, const char *what)
+/* The others are opened while the program prepares its data. waited_ns: what counts beside what is ahead, if that is
+ * long enough. */
+static void expect(struct tsl_graph *graph, double ahead_ns, double waited_ns, const char *what)
 {
     if (ahead_ns <= 0)
         return;
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "by an earlier run, launches of %s take %.0f ms", what, ahead_ns / 1e6);
     tsl_lock_take(&graph->lock);
-    if (!all_are_ready(graph))
-        open_for(graph, ahead_ns, patience_of(graph));
+    if (!all_are_ready(graph)) {
+        double patience = patience_of(graph);
+        open_for(graph, fmin(ahead_ns + waited_ns, ahead_ns * patience / LEAST_PATIENCE), patience);
+    }
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
 }
 
 void tsl_graph_expect(const struct tsl_kernel *kernel)
 {
     struct tsl_graph *graph = kernel->program->context->graph;
-    expect(graph, tsl_placer_ahead_ns(graph->placer, kernel->place_key), kernel->name);
+    expect(graph, tsl_placer_ahead_ns(graph->placer, kernel->place_key), 0, kernel->name);
 }
 
 void tsl_readiness_expect(struct tsl_graph *graph)
 {
-    expect(graph, tsl_placer_program_ahead_ns(graph->placer), "the program");
+    bool unknown = tsl_placer_help(graph->placer) < 0;
+    expect(graph, tsl_placer_program_ahead_ns(graph->placer), unknown ? tsl_placer_waited_ns(graph->placer) : 0,
+           "the program");
 }
 
 /* A launch that is known to run for long enough for others to be opened meanwhile needs no further reason. */

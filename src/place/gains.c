@@ -7,6 +7,9 @@
  * One for which further members did next to nothing is served better without them: opening a device disturbs others,
  * and each launch is placed more slowly. Neither is believed of a run whose launches are much longer than those were.
  *
+ * Of a program that never had a choice nobody knows what others would do for it. What its launches took is added up
+ * over its runs, so that others are opened for it some day though each run is short (graph/readiness.c).
+ *
  * Launches of unknown kernels count when they have run whole; whether a cut one gained something nobody knows.
  */
 #include "place/internal.h"
@@ -28,6 +31,7 @@
 #define SQUARES_KEY UINT64_C(0x510e527fade682d1)
 #define AMONG_KEY   UINT64_C(0x9b05688c2b3e6c1f)
 #define HELP_KEY    UINT64_C(0x1f83d9abfb41bd6b)
+#define WAITED_KEY  UINT64_C(0x5be0cd19137e2179)
 
 static double past_ns(const struct tsl_placer *placer, uint64_t key)
 {
@@ -37,6 +41,22 @@ static double past_ns(const struct tsl_placer *placer, uint64_t key)
 static void spent(struct tsl_placer *placer, uint64_t key, double ns)
 {
     tsl_model_spent(placer->model, placer->program ^ key, fmax(ns, NOTHING));
+}
+
+/* What earlier runs said doesn't change in this one. */
+static const struct tsl_past *past_of(struct tsl_placer *placer)
+{
+    struct tsl_past *past = &placer->gains.past;
+
+    if (past->is_read)
+        return past;
+    past->is_read = true;
+    past->takes_ns = past_ns(placer, TAKES_KEY);
+    past->squares = past_ns(placer, SQUARES_KEY);
+    past->among_ns = past_ns(placer, AMONG_KEY);
+    past->waited_ns = past_ns(placer, WAITED_KEY);
+    past->saved_ns = past_ns(placer, GAINS_KEY) + past_ns(placer, HELP_KEY);
+    return past;
 }
 
 /* What others did than the member that did most. Never less than before. */
@@ -60,6 +80,10 @@ void tsl_gains_tell(struct tsl_placer *placer)
         return;
     spent(placer, TAKES_KEY, gains->launches_ns);
     spent(placer, SQUARES_KEY, gains->squares);
+    if (!gains->chose) {
+        spent(placer, WAITED_KEY, gains->launches_ns + (gains->waited ? 0 : past_of(placer)->waited_ns));
+        gains->waited = true;
+    }
     if (gains->among_ns > 0) { /* A run that had no choice says nothing of what that is good for. */
         spent(placer, AMONG_KEY, gains->among_ns);
         spent(placer, HELP_KEY, help - gains->helped_ns);
@@ -86,6 +110,7 @@ static void add(struct tsl_placer *placer, double whole_ns, bool among)
     gains->launches_ns += whole_ns;
     gains->squares += whole_ns * whole_ns / SCALE;
     gains->among_ns += among ? whole_ns : 0;
+    gains->chose |= among;
     gains->all_ns += whole_ns;
     gains->all_squares += whole_ns * whole_ns / SCALE;
     if (++gains->n % NOTES == 0 || gains->launches_ns >= NOTES_NS)
@@ -118,21 +143,6 @@ void tsl_gains_booked(struct tsl_placer *placer, double ns)
     placer->gains.net_ns += ns;
 }
 
-/* What earlier runs said doesn't change in this one. */
-static const struct tsl_past *past_of(struct tsl_placer *placer)
-{
-    struct tsl_past *past = &placer->gains.past;
-
-    if (past->is_read)
-        return past;
-    past->is_read = true;
-    past->takes_ns = past_ns(placer, TAKES_KEY);
-    past->squares = past_ns(placer, SQUARES_KEY);
-    past->among_ns = past_ns(placer, AMONG_KEY);
-    past->saved_ns = past_ns(placer, GAINS_KEY) + past_ns(placer, HELP_KEY);
-    return past;
-}
-
 bool tsl_gains_are_alike(struct tsl_placer *placer)
 {
     const struct tsl_gains *gains = &placer->gains;
@@ -155,4 +165,9 @@ double tsl_placer_help(struct tsl_placer *placer)
     if (past->among_ns < JUDGED_NS || !tsl_gains_are_alike(placer))
         return -1;
     return fmin(past->saved_ns / past->among_ns, 1);
+}
+
+double tsl_placer_waited_ns(struct tsl_placer *placer)
+{
+    return past_of(placer)->waited_ns;
 }

@@ -50,7 +50,7 @@ typedef void tsl_choose_fn(struct tsl_placer *placer, const struct tsl_ask *ask,
 /* What earlier runs of the program said. */
 struct tsl_past {
     bool is_read;
-    double takes_ns, squares, among_ns, saved_ns;
+    double takes_ns, squares, among_ns, saved_ns, waited_ns;
 };
 
 /* What gains.c adds up; what is kept for later runs, since the model was told last. */
@@ -62,6 +62,7 @@ struct tsl_gains {
     double net_ns;    /* what cuts gained, less the moves between members */
     double helped_ns; /* what the model knows of what other members did */
     double all_ns, all_squares;    /* in all */
+    bool chose, waited;            /* some launch had a choice; the model knows what was waited in earlier runs, too */
     double of_ns[TSL_MAX_MEMBERS]; /* ... by members, of whole launches that had a choice */
     struct tsl_past past;
 };

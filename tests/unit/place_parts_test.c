@@ -703,6 +703,26 @@ static void test_help_of_others(void **state)
     end(NULL);
 }
 
+/* Of runs without a choice it is known how long they took together. */
+static void test_runs_without_others_add_up(void **state)
+{
+    (void)state;
+    begin_alike(2);
+    learn_both(KERNEL, 1e6, 1e6);
+    begin_again();
+    for (unsigned i = 1; i <= 3; i++) {
+        all[1].eligible = false;
+        run_by_twos(200, false, 1000000);
+        begin_again();
+        if (fabs(tsl_placer_waited_ns(placer) - i * 4e8) > 4e7)
+            fail_msg("run %u: %.0f ms", i, tsl_placer_waited_ns(placer) / 1e6);
+    }
+    run_by_twos(200, false, 1000000);
+    begin_again();
+    assert_true(fabs(tsl_placer_waited_ns(placer) - 3 * 4e8) < 4e7 * 3);
+    end(NULL);
+}
+
 /* A program of one launch of each kernel: none is known before it has run. */
 static void test_gains_of_unknown_launches(void **state)
 {
@@ -1561,6 +1581,7 @@ int main(void)
         cmocka_unit_test(test_gains_of_earlier_runs),
         cmocka_unit_test(test_gains_of_unknown_launches),
         cmocka_unit_test(test_help_of_others),
+        cmocka_unit_test(test_runs_without_others_add_up),
         cmocka_unit_test_teardown(test_measured_whole, end),
         cmocka_unit_test_teardown(test_measured_only_if_small, end),
         cmocka_unit_test_teardown(test_asked_rarely, end),

@@ -330,6 +330,43 @@ static void test_an_earlier_run_opens_others(void **state)
     end_program();
 }
 
+/* Where no run so far had others, they are opened for what all took together, if this one will be long enough. */
+static void test_earlier_runs_add_up(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(2, 30 * MS);
+    const uint64_t waited = UINT64_C(0x5be0cd19137e2179); /* place/gains.c */
+
+    (void)state;
+    begin_fake(&setup);
+    begin_program();
+    know_of(context->graph->placer->program, 50 * MS); /* 2 * 30 would do */
+    know_of(context->graph->placer->program ^ waited, 1000 * MS);
+    context->graph->placer->gains.past.is_read = false;
+    tsl_readiness_expect(context->graph);
+    sleep_ms(60);
+    assert_int_equal(prepared(1), 0);
+    end_program();
+    begin_fake(&setup);
+    begin_program();
+    know_of(context->graph->placer->program, 80 * MS);
+    know_of(context->graph->placer->program ^ waited, 40 * MS);
+    context->graph->placer->gains.past.is_read = false;
+    tsl_readiness_expect(context->graph);
+    sleep_ms(60);
+    assert_int_equal(prepared(1), 0); /* 5 * 30 would do */
+    end_program();
+    begin_fake(&setup);
+    begin_program();
+    know_of(context->graph->placer->program, 80 * MS);
+    know_of(context->graph->placer->program ^ waited, 100 * MS);
+    context->graph->placer->gains.past.is_read = false;
+    tsl_readiness_expect(context->graph);
+    for (unsigned i = 0; i < 200 && !is_ready(1); i++)
+        sleep_ms(10);
+    assert_true(is_ready(1));
+    end_program();
+}
+
 /* As many are opened as what is ahead pays for; more when as much has run. */
 static void test_some_are_opened(void **state)
 {
@@ -706,6 +743,7 @@ static int run_auto(void)
         cmocka_unit_test(test_a_long_queue_is_shared),
         cmocka_unit_test(test_small_launches_open_nothing),
         cmocka_unit_test(test_an_earlier_run_opens_others),
+        cmocka_unit_test(test_earlier_runs_add_up),
         cmocka_unit_test(test_some_are_opened),
         cmocka_unit_test(test_what_opening_took_is_known_later),
         cmocka_unit_test(test_a_long_launch_waits_for_others),
