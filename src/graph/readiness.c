@@ -20,9 +20,10 @@
 /* Launches run for so many times as long as it takes to open others, before these are: opening them may cost the
  * program as much, as it is disturbed by it, and its end may come meanwhile. Of a program that never had others all
  * runs so far count, if this one will be long enough for the least patience: else no short program would ever have
- * them. Where an earlier run tells what part of the time others save, they must save what they cost, within the bounds
- * below. */
+ * them. Where an earlier run tells what part of the time others save, once they are there, they must save what they
+ * cost, which is that part of what it takes to open them, as it happens beside the program; within the bounds below. */
 #define PATIENCE       5
+#define COST           0.5
 #define LEAST_PATIENCE 2
 #define MOST_PATIENCE  32
 
@@ -191,7 +192,7 @@ static int fastest_closed(const struct tsl_graph *graph, tsl_members set)
 static double patience_of(const struct tsl_graph *graph)
 {
     double help = tsl_placer_help(graph->placer);
-    return help < 0 ? PATIENCE : fmin(fmax(1 / help, LEAST_PATIENCE), MOST_PATIENCE);
+    return help < 0 ? PATIENCE : fmin(fmax(1 + COST / help, LEAST_PATIENCE), MOST_PATIENCE);
 }
 
 /* Opens as many as launches pay for that run for so long: all that was opened for the graph so far, and what the next
