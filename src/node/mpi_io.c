@@ -7,6 +7,7 @@
 #include <mpi-ext.h>
 #endif
 
+#include <dlfcn.h>
 #include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
@@ -34,9 +35,22 @@ void mpi_io_start(int *argc, char ***argv)
     alarm(0);
 }
 
+/* On a machine with more processes than processors Open MPI yields in each look, and so waits for the turns of what
+ * computes there. The tool tells it not to (mpi_yield_when_idle); Open MPI 5 yields all the same where it takes the
+ * machine's slots to be too few. What it sets that with is no part of its interface, so it may be missing. */
+static void stop_yields(void)
+{
+    void (*set)(bool yields);
+
+    *(void **)&set = dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle");
+    if (set)
+        set(false);
+}
+
 void mpi_io_init(struct mpi_io *io)
 {
     parent = getppid();
+    stop_yields();
     mallopt(M_MMAP_THRESHOLD, 8 << 20);
     mallopt(M_TRIM_THRESHOLD, KEPT_SIZE);
     TAILQ_INIT(&io->sendings);
