@@ -376,7 +376,8 @@ static void say_quit(void)
         mpi_io_say(&head.io, (int)i + 1, TSL_REMOTE_QUIT, 0);
 }
 
-/* A node that is lost would never come to the end. */
+/* A node that is lost would never come to the end. By an error, as where MPI survives ends 0 is that of this process
+ * alone, which leaves the others to themselves. */
 static void step_to_end(void)
 {
     unsigned us = mpi_io_rest(step(), false);
@@ -387,8 +388,8 @@ static void step_to_end(void)
     look_for_parent();
     if (all_live())
         return;
-    MPI_Abort(MPI_COMM_WORLD, 0);
-    exit(0);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
 }
 
 /* What nodes have still sent is received, also for programs that are gone: a node ends when its messages have left. */
