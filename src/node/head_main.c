@@ -58,7 +58,7 @@ static void say_that_all_have_met(void)
         close(file);
 }
 
-static void fail(const char *sentence)
+static _Noreturn void fail(const char *sentence)
 {
     char path[4096];
     FILE *file;
@@ -70,8 +70,7 @@ static void fail(const char *sentence)
         fprintf(file, "%s\n", sentence);
         fclose(file);
     }
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
+    mpi_io_abort(1);
 }
 
 static bool all_are_there(void)
@@ -376,8 +375,7 @@ static void say_quit(void)
         mpi_io_say(&head.io, (int)i + 1, TSL_REMOTE_QUIT, 0);
 }
 
-/* A node that is lost would never come to the end. By an error, as where MPI survives ends 0 is that of this process
- * alone, which leaves the others to themselves. */
+/* A node that is lost would never come to the end. */
 static void step_to_end(void)
 {
     unsigned us = mpi_io_rest(step(), false);
@@ -386,10 +384,8 @@ static void step_to_end(void)
         usleep(us);
     look_for_silence();
     look_for_parent();
-    if (all_live())
-        return;
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
+    if (!all_live())
+        mpi_io_abort(1);
 }
 
 /* What nodes have still sent is received, also for programs that are gone: a node ends when its messages have left. */
@@ -420,7 +416,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc != 3 || size < 2 || (unsigned)size > TSL_REMOTE_MAX_NODES + 1) {
         fprintf(stderr, "tesela-head is started by `tesela run --nodes`\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
+        mpi_io_abort(2);
     }
     say_that_all_have_met();
     silence_ns = tsl_remote_silence() * SECOND;

@@ -31,10 +31,8 @@ static void add_item(struct head_node *node, const struct tsl_remote_frame *fram
 {
     struct head_item *item = calloc(1, sizeof(*item));
 
-    if (!item) {
-        MPI_Abort(MPI_COMM_WORLD, 1);
-        return;
-    }
+    if (!item)
+        mpi_io_abort(1);
     item->frame = *frame;
     item->data = data;
     item->slot = -1;
@@ -132,7 +130,7 @@ static bool receive(struct head *head, struct head_node *node, struct head_item 
         bytes = item->data = malloc(item->frame.size);
     }
     if (!bytes)
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        mpi_io_abort(1);
     mpi_io_receive(&head->io, (int)node->index + 1, bytes, item->frame.size, &item->request);
     item->receives = true;
     return true;

@@ -38,6 +38,8 @@ enum mpi_io_state { MPI_IO_ON_WAY, MPI_IO_HERE, MPI_IO_FAILED };
 /* MPI's own start, in which all processes of the job meet: one that waits for others for too long ends. */
 void mpi_io_start(int *argc, char ***argv);
 void mpi_io_init(struct mpi_io *io);
+/* Ends the job, or, where MPI survives the end of a process and this isn't the head, this one. */
+_Noreturn void mpi_io_abort(int status);
 /* data: with room for the frame before what it is about, which is frame->size bytes; the io's from now on, which gives
  * it back by `give`, or frees it if that is NULL. */
 void mpi_io_send(struct mpi_io *io, int rank, const struct tsl_remote_frame *frame, uint8_t *data,
