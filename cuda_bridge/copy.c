@@ -494,8 +494,14 @@ cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const s
 
 /* ---- Gathering --------------------------------------------------------------------------------------------------- */
 
-/* Copy engines are as fast for large pieces, and leave the rest of the GPU to kernels. */
+/* Copy engines are as fast for large pieces, and leave the rest of the GPU to kernels. In smaller units the kernel is
+ * slower by as much. */
 #define LARGE_PIECE ((uint64_t)4 << 20)
+
+static bool are_large(const struct tsl_gather *gather, uint64_t size)
+{
+    return size / gather->n > LARGE_PIECE / TSL_GATHER_UNIT * tsl_gather_kernels_unit(gather);
+}
 
 static bool is_plain(const struct tsl_mem *mem)
 {
@@ -522,7 +528,7 @@ cl_int tsl_cuda_gather(struct tsl_lane *lane, const struct tsl_gather *gather, c
         return CL_INVALID_MEM_OBJECT;
     for (unsigned i = 0; i < gather->n; i++)
         size += gather->list[i].end - gather->list[i].begin;
-    if (size / gather->n > LARGE_PIECE || !reaches(m, gather->dst) || !reaches(m, gather->src))
+    if (are_large(gather, size) || !reaches(m, gather->dst) || !reaches(m, gather->src))
         return CL_INVALID_OPERATION;
     return tsl_gather_kernels_run(&m->gather, lane, gather, waits, fence);
 }

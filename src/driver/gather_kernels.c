@@ -63,14 +63,13 @@ void tsl_gather_kernels_finish(struct tsl_gather_kernels *k)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* The largest unit that divides all bounds. */
-static cl_ulong unit_of(const struct tsl_gather *gather)
+unsigned tsl_gather_kernels_unit(const struct tsl_gather *gather)
 {
-    uint64_t bits = 16;
+    uint64_t bits = TSL_GATHER_UNIT;
 
     for (unsigned i = 0; i < gather->n; i++)
         bits |= gather->list[i].begin | gather->list[i].end;
-    return bits & -bits;
+    return (unsigned)(bits & -bits);
 }
 
 static struct tsl_bound_arg memory(struct tsl_mem *mem)
@@ -131,7 +130,7 @@ static struct tsl_window window_of(const struct pieces *pieces, cl_ulong unit)
 static cl_int run_some(const struct tsl_gather_kernels *k, struct tsl_lane *lane, const struct tsl_gather *gather,
                        const struct pieces *pieces, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
-    const cl_ulong unit = unit_of(gather), n = pieces->n;
+    const cl_ulong unit = tsl_gather_kernels_unit(gather), n = pieces->n;
     struct tsl_bound_arg args[N_ARGS] = {[DST] = memory(gather->dst), [SRC] = memory(gather->src)};
     const struct tsl_bound_args bound = {
         .serial = atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed), .n = N_ARGS, .args = args};

@@ -20,6 +20,9 @@ void tsl_gather_kernels_init(struct tsl_gather_kernels *kernels);
  * the member can't build them; nothing was submitted. Both memories lie at multiples of 16 bytes. */
 cl_int tsl_gather_kernels_run(struct tsl_gather_kernels *kernels, struct tsl_lane *lane,
                               const struct tsl_gather *gather, const struct tsl_waits *waits, struct tsl_fence **fence);
+/* Bytes that a work-item copies at a time, TSL_GATHER_UNIT at most: the largest unit that divides all bounds. */
+#define TSL_GATHER_UNIT 16u
+unsigned tsl_gather_kernels_unit(const struct tsl_gather *gather);
 /* Before the member closes. */
 void tsl_gather_kernels_finish(struct tsl_gather_kernels *kernels);
 

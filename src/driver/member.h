@@ -93,8 +93,8 @@ struct tsl_member_caps {
     bool gates;            /* gate_create works: a submission may wait for something that the host opens later */
     bool gates_ahead;   /* … on the device: work behind a gate that fails may have moved bytes all the same (loose) */
     bool ordered_lanes; /* work of one lane completes in submission order (always true for OpenCL and CUDA) */
-    bool lanes_abreast; /* launches of several lanes run at the same time where each leaves room, and waiting for other
-                           lanes' fences costs little: out-of-order queues have several (graph/abreast.h) */
+    bool lanes_abreast; /* launches of several lanes run at the same time where each leaves room: out-of-order queues
+                           have several (graph/abreast.h) */
     bool profiles;      /* fence_times gives the device's own times */
     cl_ulong memory_size;    /* bytes of device memory */
     cl_ulong max_alloc_size; /* bytes of the largest single allocation */

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Fractions that are tried, at most. */
+/* Attempts, at most. */
 #define TSL_BORDERS_TRIES 9u
 
 /* The launch's shares in the order of their groups. */

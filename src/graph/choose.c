@@ -411,8 +411,8 @@ void tsl_place_add_launch(struct tsl_port *port, struct tsl_op *op)
         return;
     /* Two launches of one queue on two lanes keep their order: the later one might run first, and its end would say
      * nothing of the earlier one. But those that an out-of-order queue has side by side are to be that. */
-    if (last && last->lane != op->lane && last->command->queue == op->command->queue &&
-        last->command->abreast == op->command->abreast)
+    bool beside = port->member->caps.lanes_abreast && last && last->command->abreast != op->command->abreast;
+    if (last && last->lane != op->lane && last->command->queue == op->command->queue && !beside)
         tsl_op_depend(op, last, false);
     TAILQ_INSERT_TAIL(&port->launches, op, launch);
     op->listed = true;

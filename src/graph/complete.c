@@ -37,6 +37,16 @@ static void times_of(const struct tsl_op *op, uint64_t *start_ns, uint64_t *end_
     *end_ns = tsl_clock_ns();
 }
 
+/* Launches that a queue has side by side take the member in turns: a device tells of each from when its lane came to
+ * it. So that all together don't take more than the time that went by, each counts from the end of the one before. */
+static void share_times(struct tsl_port *port, uint64_t *start_ns, uint64_t end_ns)
+{
+    if (*start_ns < port->abreast_end_ns)
+        *start_ns = port->abreast_end_ns < end_ns ? port->abreast_end_ns : end_ns;
+    if (end_ns > port->abreast_end_ns)
+        port->abreast_end_ns = end_ns;
+}
+
 /* What a piece of a joint took. */
 static void tell_joint(const struct tsl_op *op)
 {
@@ -63,6 +73,8 @@ static void tell_placer(struct tsl_op *op)
         return;
     if (op->status >= 0)
         times_of(op, &start_ns, &end_ns);
+    if (op->command->abreast)
+        share_times(op->port, &start_ns, end_ns);
     tsl_place_ended(op->command, tsl_op_share(op), start_ns, end_ns);
     tsl_place_drop_launch(op);
     op->port->ended_ns = tsl_clock_ns();

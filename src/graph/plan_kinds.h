@@ -19,7 +19,8 @@ cl_int tsl_plan_map(struct tsl_command *c);
 cl_int tsl_plan_unmap(struct tsl_command *c, const tsl_dependences *order);
 cl_int tsl_plan_migrate(struct tsl_command *c);
 cl_int tsl_plan_native(struct tsl_command *c, const tsl_dependences *order);
-/* Markers and barriers only wait. Where they stand for work in many lanes of a member, one operation does that. */
+/* Markers and barriers only wait. For a barrier of an out-of-order queue that waits for work in many lanes of a member
+ * one operation does, as all that comes behind it would wait for each of these. */
 cl_int tsl_plan_marker(struct tsl_command *c, const tsl_dependences *order);
 cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order);
 

@@ -112,23 +112,33 @@ cl_int tsl_plan_native(struct tsl_command *c, const tsl_dependences *order)
 
 #define MANY_LANES 3u
 
-/* The member that has all of these, in so many lanes that one operation which waits for them costs less than that
- * each command behind the marker does; NULL: there is none. */
+static bool has_lane_before(const tsl_dependences *order, unsigned n, const struct tsl_graph_lane *lane)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (TSL_SMALL_AT(order, i)->op->lane == lane)
+            return true;
+    return false;
+}
+
+/* The member that has all of these, in so many lanes that one operation which waits for them costs less than that each
+ * command behind the barrier does; NULL: there is none. */
 static struct tsl_port *member_of_all(const tsl_dependences *order)
 {
     struct tsl_port *port = NULL;
+    unsigned n_lanes = 0;
     for (unsigned i = 0; i < order->n; i++) {
         const struct tsl_op *op = TSL_SMALL_AT(order, i)->op;
         if (!op->lane || (port && op->port != port))
             return NULL;
         port = op->port;
+        n_lanes += !has_lane_before(order, i, op->lane);
     }
-    return order->n >= MANY_LANES && port->member->caps.lanes_abreast ? port : NULL;
+    return n_lanes >= MANY_LANES && port->member->caps.lanes_abreast && !tsl_member_is_lost(port->member) ? port : NULL;
 }
 
 cl_int tsl_plan_marker(struct tsl_command *c, const tsl_dependences *order)
 {
-    struct tsl_port *port = member_of_all(order);
+    struct tsl_port *port = c->barrier && c->after_all ? member_of_all(order) : NULL;
     if (!port)
         return CL_SUCCESS;
     struct tsl_op *op = tsl_plan_op(c, order, port, TSL_OP_MARK);

@@ -34,6 +34,7 @@ struct tsl_port {
     uint64_t order;              /* synchronous: of all operations that became ready here */
     struct tsl_op_list launches; /* what the placer placed here and is not done, oldest first (owned references) */
     uint64_t ended_ns;           /* when the end of a launch was noticed last */
+    uint64_t abreast_end_ns;     /* on the device, of the launches of out-of-order queues that have ended there */
     struct tsl_op_queue ready;
     struct tsl_residence_list residents; /* objects that are resident in the member's memory, coldest first */
     struct tsl_arena arena;              /* for launches whose buffers the member can't hold */

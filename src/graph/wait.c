@@ -67,9 +67,10 @@ static struct tsl_op *next_to_pull(struct tsl_command *c)
 
 /* ---- Halfway ---- */
 
-/* Operations with fences of which so many end by the wait: the first ones are awaited by themselves. */
-#define FEW_ENDS  4u
-#define MOST_ENDS 128u
+/* With more ends than so many the middle one is awaited first; so many ends, and commands, are looked at. */
+#define FEW_ENDS      4u
+#define MOST_ENDS     128u
+#define MOST_COMMANDS 256u
 
 /* The n-th operation of these, counted on from *seen, that the driver has and that has a fence; NULL: there are fewer.
  */
@@ -83,13 +84,16 @@ static struct tsl_op *nth_fenced(const tsl_dependences *own, unsigned n, unsigne
     return NULL;
 }
 
+/* Behind a command that is held no other has operations. */
 static struct tsl_op *nth_until(const struct tsl_command *c, unsigned n, unsigned *seen)
 {
+    const struct tsl_command *before = TAILQ_FIRST(&c->queue->commands);
     struct tsl_op *op = NULL;
     *seen = 0;
-    for (const struct tsl_command *before = TAILQ_FIRST(&c->queue->commands); before && !op && *seen < MOST_ENDS;
-         before = before == c ? NULL : TAILQ_NEXT(before, link))
+    for (unsigned i = 0; i < MOST_COMMANDS && *seen < MOST_ENDS && before && before->state != TSL_HELD && !op; i++) {
         op = nth_fenced(&before->own, n, seen);
+        before = before == c ? NULL : TAILQ_NEXT(before, link);
+    }
     return op;
 }
 

@@ -59,6 +59,14 @@ static const struct tsl_past *past_of(struct tsl_placer *placer)
     return past;
 }
 
+/* What was waited in earlier runs, until the model, which all contexts of the process share, has been told of it. */
+static double untold_ns(const struct tsl_placer *placer)
+{
+    double past = past_ns(placer, WAITED_KEY);
+
+    return tsl_model_ahead_ns(placer->model, placer->program ^ WAITED_KEY) >= past ? past : 0;
+}
+
 /* What others did than the member that did most. Never less than before. */
 static double help_ns(const struct tsl_gains *gains)
 {
@@ -80,10 +88,8 @@ void tsl_gains_tell(struct tsl_placer *placer)
         return;
     spent(placer, TAKES_KEY, gains->launches_ns);
     spent(placer, SQUARES_KEY, gains->squares);
-    if (!gains->chose) {
-        spent(placer, WAITED_KEY, gains->launches_ns + (gains->waited ? 0 : past_of(placer)->waited_ns));
-        gains->waited = true;
-    }
+    if (!gains->chose)
+        spent(placer, WAITED_KEY, gains->launches_ns + untold_ns(placer));
     if (gains->among_ns > 0) { /* A run that had no choice says nothing of what that is good for. */
         spent(placer, AMONG_KEY, gains->among_ns);
         spent(placer, HELP_KEY, help - gains->helped_ns);

@@ -62,8 +62,8 @@ struct tsl_gains {
     double net_ns;    /* what cuts gained, less the moves between members */
     double helped_ns; /* what the model knows of what other members did */
     double all_ns, all_squares;    /* in all */
-    bool chose, waited;            /* some launch had a choice; the model knows what was waited in earlier runs, too */
     double of_ns[TSL_MAX_MEMBERS]; /* ... by members, of whole launches that had a choice */
+    bool chose;                    /* some launch had one */
     struct tsl_past past;
 };
 

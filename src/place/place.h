@@ -95,7 +95,7 @@ bool tsl_placer_gains(const struct tsl_placer *placer);
 /* What part of the launches' time further members saved in earlier runs of the program, 0 to 1; below 0: nobody knows,
  * as there were none, or launches are much longer now. */
 double tsl_placer_help(struct tsl_placer *placer);
-/* How long launches took in all runs so far in which none had a choice. */
+/* How long launches took in earlier runs until one had a choice. */
 double tsl_placer_waited_ns(struct tsl_placer *placer);
 
 /* How much longer launches of the kernel will take together in this process, judged by an earlier one; 0: not known. */

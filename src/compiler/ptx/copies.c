@@ -4,6 +4,7 @@
 
 #define WIDEST      16u /* bytes of an access */
 #define MOST_PIECES 32u /* accesses one after the other; more are a loop */
+#define AT_ONCE     8u  /* are loaded before they are stored, where the two don't overlap */
 #define BYTE        8u  /* bits */
 
 /* A call of llvm.memcpy, llvm.memmove or llvm.memset. */
@@ -73,9 +74,9 @@ static unsigned piece_at(unsigned unit, uint64_t left)
     return unit;
 }
 
-static unsigned count_pieces(unsigned unit, uint64_t length)
+static uint64_t count_pieces(unsigned unit, uint64_t length)
 {
-    return (unsigned)(length / unit) + (unsigned)__builtin_popcountll(length % unit);
+    return length / unit + (uint64_t)__builtin_popcountll(length % unit);
 }
 
 static LLVMValueRef value_of(const struct copy *c, unsigned size, uint64_t at)
@@ -86,20 +87,21 @@ static LLVMValueRef value_of(const struct copy *c, unsigned size, uint64_t at)
     return load(c->builder, piece_type(c->context, size), address(c->builder, c->context, c->from, offset), size);
 }
 
-/* All are loaded first, so that the two may overlap. */
+/* Where the two may overlap all are loaded first. */
 static void one_by_one(const struct copy *c, uint64_t length)
 {
-    LLVMValueRef values[MOST_PIECES];
-    unsigned n = 0;
-    for (uint64_t at = 0, size; at < length; at += size) {
-        size = piece_at(c->unit, length - at);
-        values[n++] = value_of(c, (unsigned)size, at);
-    }
-    n = 0;
-    for (uint64_t at = 0, size; at < length; at += size) {
-        size = piece_at(c->unit, length - at);
-        LLVMValueRef offset = LLVMConstInt(LLVMInt64TypeInContext(c->context), at, false);
-        store(c->builder, values[n++], address(c->builder, c->context, c->to, offset), (unsigned)size);
+    unsigned most = c->moves ? MOST_PIECES : AT_ONCE;
+    for (uint64_t begin = 0, end; begin < length; begin = end) {
+        LLVMValueRef values[MOST_PIECES];
+        unsigned n = 0;
+        for (end = begin; end < length && n < most; end += piece_at(c->unit, length - end))
+            values[n++] = value_of(c, piece_at(c->unit, length - end), end);
+        n = 0;
+        for (uint64_t at = begin; at < end; at += piece_at(c->unit, length - at)) {
+            LLVMValueRef offset = LLVMConstInt(LLVMInt64TypeInContext(c->context), at, false);
+            store(c->builder, values[n++], address(c->builder, c->context, c->to, offset),
+                  piece_at(c->unit, length - at));
+        }
     }
 }
 
@@ -171,10 +173,13 @@ static void in_loop(const struct copy *c, LLVMModuleRef module)
 
 /* ---- The calls --------------------------------------------------------------------------------------------------- */
 
-/* The module's own tables lie as well as accesses can use. */
+#define LOCAL_SPACE 3u
+
+/* The module's own tables lie as well as accesses can use. Of a group's memory the program may want all. */
 static bool is_aligned_now(LLVMValueRef base)
 {
-    if (!LLVMIsAGlobalVariable(base) || LLVMIsDeclaration(base))
+    if (!LLVMIsAGlobalVariable(base) || LLVMIsDeclaration(base) ||
+        LLVMGetPointerAddressSpace(LLVMTypeOf(base)) == LOCAL_SPACE)
         return false;
     if (LLVMGetAlignment(base) < WIDEST)
         LLVMSetAlignment(base, WIDEST);
