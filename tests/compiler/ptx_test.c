@@ -261,6 +261,31 @@ static void copies_are_wide(void **state)
     assert_true(count_in(text, "st.local.v4") >= 1 + 2);
 }
 
+/* Lengths that aren't known, or are no multiple of what is aligned, have a rest; what may overlap is loaded first. */
+static void copies_have_any_length(void **state)
+{
+    static const char odd[] = "typedef struct { uchar of[203]; } odd;\n"
+                              "kernel void copy(global const odd *in, global odd *out) { *out = *in; }\n";
+    static const char unknown[] = "kernel void fill(global uint *p, ulong n) { __builtin_memset(p, 7, n); }\n";
+    static const char huge[] = "kernel void copy(global uint *p, ulong n) {\n"
+                               "  __builtin_memcpy(p + n, p, 1ul << 32); }\n";
+    static const char moved[] = "kernel void move(global uint *p) { __builtin_memmove(p, p + 4, 100); }\n";
+
+    (void)state;
+    assert_int_equal(count_in(odd, "st.global.u8"), 1);
+    assert_int_equal(count_in(unknown, "st.global.u32"), 1);
+    assert_int_equal(count_in(unknown, "st.global.u8"), 1);
+    assert_int_equal(count_in(huge, "st.global.u32"), 1);
+    assert_int_equal(count_in(huge, "st.global.u8"), 0);
+    struct tsl_compiled compiled = compile(moved, "sm_90");
+    char *made = strndup(compiled.built.artefact, compiled.built.artefact_size);
+    const char *stored = strstr(made, "st.global.u32");
+    assert_non_null(stored);
+    assert_null(strstr(stored, "ld.global.u32"));
+    free(made);
+    tsl_compiled_finish(&compiled);
+}
+
 /* Memory that several GPUs change is changed whole: of system scope are all operations but those on a group's memory.
  */
 static void operations_are_whole_for_all_gpus(void **state)
@@ -814,6 +839,7 @@ int main(void)
         cmocka_unit_test(operations_without_order_have_no_fences),
         cmocka_unit_test(arrays_lie_for_vectors),
         cmocka_unit_test(copies_are_wide),
+        cmocka_unit_test(copies_have_any_length),
         cmocka_unit_test(operations_are_whole_for_all_gpus),
         cmocka_unit_test(required_sizes_leave_room_for_last_groups),
         cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),
