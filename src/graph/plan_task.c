@@ -145,5 +145,6 @@ cl_int tsl_plan_marker(struct tsl_command *c, const tsl_dependences *order)
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     op->want_fence = true;
+    op->want_mark = !port->member->driver->fence_ends_well;
     return tsl_plan_go(op, CL_SUCCESS);
 }

@@ -324,6 +324,55 @@ static void test_out_of_order(void **state)
     assert_false(unordered_overlap("unknown", true, HALF));
 }
 
+/* The launches behind a barrier begin when those before it have ended. Where these had many lanes one mark stands for
+ * them, and each later lane waits for that one alone; where they had one lane, or the command is a marker, none does.
+ */
+static uint64_t marks_between(unsigned n_before, bool barrier)
+{
+    struct tsl_buffer *first, *buffers[8];
+    struct tsl_fake_record record;
+    uint64_t ended_ns = 0, began_ns = UINT64_MAX;
+
+    begin(1, 1);
+    first = buffer;
+    assert_int_equal(
+        tsl_queue_create(t.context, tsl_device_root(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, NULL, 0, &queues[1]),
+        CL_SUCCESS);
+    for (unsigned i = 0; i < 8; i++)
+        buffers[i] = timed_buffer(&t, SIZE);
+    assert_int_equal(finish(), CL_SUCCESS);
+    tsl_fake_reset_counts();
+    for (unsigned i = 0; i < n_before + 4; i++) {
+        const struct tsl_enqueue e = {.queue = queues[1], .type = barrier ? CL_COMMAND_BARRIER : CL_COMMAND_MARKER};
+        if (i == n_before)
+            assert_int_equal(tsl_enqueue_marker(&e, barrier), CL_SUCCESS);
+        buffer = buffers[i];
+        launch(1, "fill", 0, 0, HALF, 1);
+    }
+    assert_int_equal(finish(), CL_SUCCESS);
+    for (unsigned i = 0; timed_run(i, &record); i++) {
+        ended_ns = i < n_before && record.end_ns > ended_ns ? record.end_ns : ended_ns;
+        began_ns = i >= n_before && record.start_ns < began_ns ? record.start_ns : began_ns;
+    }
+    assert_int_equal(began_ns >= ended_ns, barrier);
+    uint64_t n = tsl_fake_counts(0).did[TSL_FAKE_DID_MARK];
+    buffer = first;
+    for (unsigned i = 0; i < 8; i++)
+        tsl_object_release(&buffers[i]->object);
+    end(NULL);
+    return n;
+}
+
+/* One for each launch before, which has no fence else, in another lane than what waits for it; one that does the
+ * barrier's waiting, and one behind that, as the launches behind come however it ends. */
+static void test_a_mark_for_many_lanes(void **state)
+{
+    (void)state;
+    assert_int_equal(marks_between(2, true), 2);
+    assert_int_equal(marks_between(4, true), 3 + 2);
+    assert_int_equal(marks_between(4, false), 0);
+}
+
 /* ---- Parts of a matrix ---- */
 
 /* A box of the matrix. */
@@ -732,6 +781,7 @@ int main(void)
         cmocka_unit_test(test_halves),
         cmocka_unit_test(test_ranges_that_meet),
         cmocka_unit_test(test_out_of_order),
+        cmocka_unit_test(test_a_mark_for_many_lanes),
         cmocka_unit_test(test_five_parts),
         cmocka_unit_test(test_parts_that_meet),
         cmocka_unit_test(test_rows_beside_columns),
