@@ -73,7 +73,7 @@ static void tell_placer(struct tsl_op *op)
         return;
     if (op->status >= 0)
         times_of(op, &start_ns, &end_ns);
-    if (op->command->abreast)
+    if (op->command->queue->n_abreast > 1)
         share_times(op->port, &start_ns, end_ns);
     tsl_place_ended(op->command, tsl_op_share(op), start_ns, end_ns);
     tsl_place_drop_launch(op);

@@ -21,8 +21,7 @@
  * program as much, as it is disturbed by it, and its end may come meanwhile. Of a program of which nobody knows
  * what others do for it all runs so far count, if this one will be long enough for the least patience: else no short
  * program would ever have them. Where an earlier run tells what part of the time others save, once they are there, they
- * must save what they cost, which is that part of what it takes to open them, as it happens beside the program; within
- * the bounds below. */
+ * must save COST of what it takes to open them, as that happens beside the program; within the bounds below. */
 #define PATIENCE       5
 #define COST           0.5
 #define LEAST_PATIENCE 2

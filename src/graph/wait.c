@@ -99,11 +99,12 @@ static struct tsl_op *nth_until(const struct tsl_command *c, unsigned n, unsigne
 
 /* To notice an end takes some microseconds of this thread. So where many operations end before the command, half of
  * those that are left are awaited first, and what they take goes by while the devices work on the others. NULL: they
- * are few. In a simulation nobody else would notice other ends meanwhile. */
+ * are few. One member's operations hardly have fences, and in a simulation nobody else would notice other ends
+ * meanwhile. */
 static struct tsl_op *halfway(const struct tsl_command *c)
 {
     unsigned n, seen;
-    if (!c->queue || !c->in_order || c->graph->n_tasks || tsl_simulation)
+    if (!c->queue || !c->in_order || c->graph->n_ports < 2 || c->graph->n_tasks || tsl_simulation)
         return NULL;
     nth_until(c, MOST_ENDS, &n);
     return n > FEW_ENDS ? nth_until(c, n / 2, &seen) : NULL;
