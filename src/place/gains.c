@@ -29,8 +29,8 @@
 #define GAINS_KEY   UINT64_C(0x6a09e667f3bcc908)
 #define TAKES_KEY   UINT64_C(0xbb67ae8584caa73b)
 #define SQUARES_KEY UINT64_C(0x510e527fade682d1)
-#define AMONG_KEY   UINT64_C(0x9b05688c2b3e6c1f)
-#define HELP_KEY    UINT64_C(0x1f83d9abfb41bd6b)
+#define AMONG_KEY   UINT64_C(0xcbbb9d5dc1059ed8)
+#define HELP_KEY    UINT64_C(0x629a292a367cd507)
 #define WAITED_KEY  UINT64_C(0x5be0cd19137e2179)
 
 static double past_ns(const struct tsl_placer *placer, uint64_t key)
@@ -100,12 +100,26 @@ void tsl_gains_tell(struct tsl_placer *placer)
     gains->net_ns = fmin(gains->net_ns, 0); /* The model takes no losses. */
 }
 
+/* The speed that members claim of which a choice takes two: that of the second. A processor beside the first of several
+ * GPUs says nothing of what the others would do. */
+static double speed_of_second(const struct tsl_placer *placer)
+{
+    double first = 0, second = 0;
+
+    for (unsigned i = 0; i < placer->n; i++) {
+        second = fmax(second, fmin(first, placer->speed[i]));
+        first = fmax(first, placer->speed[i]);
+    }
+    return second;
+}
+
 static bool has_choice(const struct tsl_placer *placer, const struct tsl_ask *ask)
 {
+    double least = speed_of_second(placer) / TSL_MUCH_FASTER;
     unsigned n = 0;
 
     for (unsigned i = 0; i < placer->n && n < 2; i++)
-        n += ask->candidates[i].eligible;
+        n += ask->candidates[i].eligible && placer->speed[i] > least;
     return n > 1;
 }
 

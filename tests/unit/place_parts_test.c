@@ -723,6 +723,35 @@ static void test_runs_without_others_add_up(void **state)
     end(NULL);
 }
 
+/* The second of two that are equally fast is closed; the third is ready, but slow. */
+static void begin_beside_a_slow_one(void)
+{
+    begin_again();
+    placer->speed[1] = placer->speed[0] = 100;
+    all[1].eligible = false;
+    all[2] = (struct tsl_candidate){.eligible = true, .windows = true};
+    learn(2, KERNEL, 1e8);
+}
+
+/* A slow member is no choice where there is another fast one: what that would do isn't known yet. */
+static void test_a_slow_member_is_no_choice(void **state)
+{
+    (void)state;
+    begin_alike(2);
+    learn_both(KERNEL, 1e6, 1e6);
+    for (unsigned i = 1; i <= 2; i++) {
+        begin_beside_a_slow_one();
+        run_by_twos(200, false, 1000000);
+        begin_again();
+        assert_true(tsl_placer_help(placer) < 0);
+        assert_true(fabs(tsl_placer_waited_ns(placer) - i * 4e8) < 4e7);
+    }
+    run_by_twos(200, false, 1000000);
+    begin_again();
+    assert_true(tsl_placer_help(placer) >= 0 && tsl_placer_help(placer) < 0.05);
+    end(NULL);
+}
+
 /* A program of one launch of each kernel: none is known before it has run. */
 static void test_gains_of_unknown_launches(void **state)
 {
@@ -1582,6 +1611,7 @@ int main(void)
         cmocka_unit_test(test_gains_of_unknown_launches),
         cmocka_unit_test(test_help_of_others),
         cmocka_unit_test(test_runs_without_others_add_up),
+        cmocka_unit_test(test_a_slow_member_is_no_choice),
         cmocka_unit_test_teardown(test_measured_whole, end),
         cmocka_unit_test_teardown(test_measured_only_if_small, end),
         cmocka_unit_test_teardown(test_asked_rarely, end),
