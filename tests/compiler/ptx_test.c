@@ -462,6 +462,83 @@ static void products_are_carried_round_loops(void **state)
     assert_int_equal(n_times(text, "", "mul.rn.f32"), 1); /* v * v, for both */
 }
 
+/* What is made of the program, to be freed. */
+static char *made_of(const char *text)
+{
+    struct tsl_compiled compiled = compile_with(text, "sm_75", "");
+    char *made = strndup(compiled.built.artefact, compiled.built.artefact_size);
+
+    tsl_compiled_finish(&compiled);
+    return made;
+}
+
+/* Of `(k * ny + j) * nx + i` a loop's body has no product; of `k * ny + i`, which is one instruction, it has. */
+static void indices_are_carried_round_loops(void **state)
+{
+#define LOOP(type, to, from)                                                                                    \
+    "kernel void f(global float *x, global float *y, " type " nx, " type " ny, " type " nz) {\n"                \
+    "  " type " i = get_global_id(0), j = get_global_id(1);\n"                                                  \
+    "  __attribute__((opencl_unroll_hint(1))) for (" type " k = 0; k < nz; k++) y[" to "] = x[" from "] + 1;\n" \
+    "}\n"
+    static const struct {
+        const char *text;
+        bool multiplies;
+    } loops[] = {
+        {LOOP("int", "(k * ny + j) * nx + i", "(k * ny + j + 1) * nx + i - 1"), false},
+        {LOOP("uint", "i + nx * (j + ny * (k + 1))", "i + nx * (j + ny * k)"), false},
+        {LOOP("long", "(k * ny + j) * nx + i", "(k * ny + j + 1) * nx + i - 1"), false},
+        {LOOP("int", "k * ny + i", "k * nx + j"), true},
+    };
+#undef LOOP
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++) {
+        char *made = made_of(loops[i].text), *load = strstr(made, "ld.global"), *begin = load;
+        while (begin > made && *begin != '$')
+            begin--;
+        *strstr(load, "st.global") = '\0';
+        bool multiplies = strstr(begin, "mul.lo") || strstr(begin, "mad.lo");
+        if (multiplies != loops[i].multiplies)
+            fail_msg("%s:\n%s", loops[i].text, begin);
+        free(made);
+    }
+}
+
+/* Where control goes on from the first conditional branch if that isn't taken. */
+static const char *behind_branch(const char *made)
+{
+    static const char jump[] = "\tbra.uni \t";
+    const char *next = strchr(strstr(made, "\t@"), '\n') + 1;
+    char label[64];
+
+    if (strncmp(next, jump, strlen(jump)) != 0)
+        return next;
+    snprintf(label, sizeof(label), "\n%.*s:", (int)strcspn(next + strlen(jump), ";"), next + strlen(jump));
+    return strstr(made, label);
+}
+
+/* ptxas has loads of a small branch's sides one behind the other, those first that come where it isn't taken. */
+static void quick_sides_come_first(void **state)
+{
+    static const char *const sides[] = {"if (l == 63) v = x[g]; else v = t[l + 1];",
+                                        "if (l != 63) v = t[l + 1]; else v = x[g];",
+                                        "if (l < 63) v = t[l + 1]; else v = x[g];"};
+    char text[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+        snprintf(text, sizeof(text),
+                 "kernel void f(global float *x, local float *t) {\n"
+                 "  size_t l = get_local_id(0), g = get_global_id(0); float v;\n"
+                 "  t[l] = l; barrier(CLK_LOCAL_MEM_FENCE);\n  %s\n  x[g] = v + 1;\n}\n",
+                 sides[i]);
+        char *made = made_of(text);
+        if (strncmp(strstr(behind_branch(made), "\tld."), "\tld.shared", strlen("\tld.shared")) != 0)
+            fail_msg("%s:\n%s", text, made);
+        free(made);
+    }
+}
+
 /* LLVM's back end reads 16 bytes at once wherever they begin, and the second of two that are a parameter elsewhere. */
 static void vectors_of_bytes_are_read_where_they_are(void **state)
 {
@@ -650,8 +727,7 @@ static void sums_with_products_end_with_these(void **state)
                                "  x[0] = v;\n"
                                "}\n";
     static const char index[] = "kernel void f(global uint *x) { ulong i = x[1]; x[0] = x[x[2] * i + x[3] + 5]; }\n";
-    struct tsl_compiled compiled = compile_with(text, "sm_75", "");
-    char *made = strndup(compiled.built.artefact, compiled.built.artefact_size);
+    char *made = made_of(text);
     const char *constant = strstr(made, ", 12345;"), *product = strstr(made, "mad.lo.s32");
 
     (void)state;
@@ -659,7 +735,6 @@ static void sums_with_products_end_with_these(void **state)
     assert_non_null(product);
     assert_true(constant < product);
     free(made);
-    tsl_compiled_finish(&compiled);
     assert_int_equal(n_times(index, "", "+20]"), 1);
 }
 
@@ -850,6 +925,8 @@ int main(void)
         cmocka_unit_test(options_count_for_modules),
 #endif
         cmocka_unit_test(products_are_carried_round_loops),
+        cmocka_unit_test(indices_are_carried_round_loops),
+        cmocka_unit_test(quick_sides_come_first),
         cmocka_unit_test(vectors_of_bytes_are_read_where_they_are),
         cmocka_unit_test(vectors_of_shorts_are_compared),
         cmocka_unit_test(signs_are_bits_to_what_sees_them),

@@ -7,6 +7,7 @@
 #include "compiler/middle/relaxed_math.h"
 #include "compiler/middle/texels.h"
 #include "compiler/ptx/byte_order.h"
+#include "compiler/ptx/carried_indices.h"
 #include "compiler/ptx/carried_products.h"
 #include "compiler/ptx/copies.h"
 #include "compiler/ptx/elements.h"
@@ -14,6 +15,7 @@
 #include "compiler/ptx/narrow_vectors.h"
 #include "compiler/ptx/remainders.h"
 #include "compiler/ptx/rotations.h"
+#include "compiler/ptx/sides.h"
 #include "compiler/ptx/sign_bits.h"
 #include "compiler/ptx/sums.h"
 #include "compiler/support/llvm.h"
@@ -600,7 +602,11 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     hide(request->module);
     if (!optimise(request, log))
         return false;
-    if (!widen_copies(request, log) || !part_vectors(request, log))
+    if (!widen_copies(request, log))
+        return false;
+    if (request->optimise)
+        kc_carry_indices(request->module);
+    if (!part_vectors(request, log))
         return false;
     kc_order_bytes(request->module);
     kc_hide_remainders(request->module);
@@ -611,6 +617,7 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     kc_split_small(request->module);
     kc_keep_sums(request->module);
     kc_visit(request->module, weaken_rest);
+    kc_order_sides(request->module);
     kc_ptx_name_share(request->module, request->share.number);
     return emit(request, text, log);
 }
