@@ -78,21 +78,32 @@ unsigned tsl_auto_or_move(struct tsl_placer *placer, const struct tsl_ask *ask, 
     return chosen;
 }
 
-/* What a launch writes is likely to be needed where it was used before. So it goes from there to a slower member, or,
- * if it is small, to one that is no faster, as that is free, only if it would take longer at home than its results take
- * back, or if home is busy for much longer than both take, or if it needs more to be moved there. Returns where to go:
- * home, or `to`. */
+/* Would a launch at home be over before its results were back from there? To a member that is slower, or, if the launch
+ * is small, no faster, it goes only if it takes longer than its results' way back, as that member is of no use
+ * otherwise. */
+static bool is_sooner_at_home(const struct tsl_option *home, const struct tsl_option *to, double back_ns,
+                              bool ends_first)
+{
+    if (to->run_ns >= home->run_ns * (home->run_ns < SMALL_NS ? 1 : SLOWER))
+        return home->run_ns <= back_ns;
+    return ends_first && to->run_ns >= home->run_ns && to->end_ns + back_ns >= home->end_ns;
+}
+
+/* What a launch writes is likely to be needed where it was used before. So it leaves its home only if its results can
+ * be back there sooner, or if home is busy for much longer than all that takes, or if it needs more to be moved there.
+ * ends_first: elsewhere it ends sooner; otherwise it goes there to leave home to others. Returns where to go: home, or
+ * `to`. */
 static unsigned or_home(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_option *options,
-                        unsigned to)
+                        unsigned to, bool ends_first)
 {
     int home = -1;
 
     if (!ask->back_ns || !options[to].n_samples)
         return to;
-    double back_ns = ask->back_ns(ask->arg, to, &home) + tsl_pays_latency_ns(placer, 1);
+    double way_ns = ask->back_ns(ask->arg, to, &home), back_ns = way_ns + tsl_pays_latency_ns(placer, 1);
+    ends_first &= way_ns > 0; /* Both work on one copy otherwise. */
     if (home < 0 || !tsl_candidate_of(ask, (unsigned)home)->eligible || !options[home].n_samples ||
-        options[to].run_ns < options[home].run_ns * (options[home].run_ns < SMALL_NS ? 1 : SLOWER) ||
-        options[home].run_ns > back_ns ||
+        !is_sooner_at_home(&options[home], &options[to], back_ns, ends_first) ||
         tsl_candidate_of(ask, to)->move_ns < tsl_candidate_of(ask, (unsigned)home)->move_ns ||
         options[home].start_ns - (double)ask->now_ns > fmax(HORIZON_NS, MUCH_LATER * (options[to].run_ns + back_ns)))
         return to;
@@ -163,7 +174,7 @@ static unsigned as_good(const struct tsl_placer *placer, const struct tsl_ask *a
     for (unsigned i = 0; i < placer->n; i++) {
         if (i == best || tsl_placer_rivals(placer, best, i) || !tsl_candidate_of(ask, i)->eligible ||
             options[i].n_samples < ENOUGH || enough_to_do(placer, ask, &options[i], i) ||
-            or_home(placer, ask, options, i) != i)
+            or_home(placer, ask, options, i, false) != i)
             continue;
         if (options[i].end_ns > options[best].start_ns + slack_ns(placer, ask, options, best, slack))
             continue;
@@ -276,6 +287,7 @@ void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placem
     double ns = ended->ran_ns ? (double)ended->ran_ns : placement->run_ns;
 
     tsl_lead_earn(placer, ns, ended->ran_ns > 0);
+    tsl_apart_ended(placer, placement, ended);
     if (!placement->try)
         placer->purse_ns += TSL_TRY_PART * ns;
     else if (ended->ran_ns)
@@ -332,6 +344,7 @@ static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const st
     placement->end_ns = (uint64_t)fmin(option->end_ns, NEVER_NS);
     if (option->known && !placement->part) {
         tsl_gains_launched(placer, ask, placement->member, option->run_ns);
+        tsl_apart_placed(placer, placement, candidate->move_ns);
         tsl_pace_launched(placer, ask, option->run_ns);
     }
     decide_flags(placer, ask, option, placement);
@@ -351,7 +364,7 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
     tsl_estimate_risks(placer, ask, options);
     tsl_estimate_ends(placer, ask, options);
     best = tsl_auto_or_move(placer, ask, options, tsl_estimate_earliest(placer, ask, options));
-    best = or_home(placer, ask, options, best);
+    best = or_home(placer, ask, options, best, true);
     placement->member = tsl_auto_to_try(placer, ask, options, best, &slack);
     placement->try = placement->member != best;
     if (placement->try) {
@@ -393,7 +406,7 @@ bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsig
                      struct tsl_placement *placement)
 {
     if (placer->choose != tsl_place_auto || placer->one_kind || tsl_split_always(placer->split) ||
-        ask->by != TSL_PLACE_BY_SETTINGS)
+        ask->by != TSL_PLACE_BY_SETTINGS || !tsl_apart_allows(placer, ask, member))
         return false;
     struct tsl_guess guess =
         tsl_model_run(placer->model, placer->kind[member], tsl_kernel_known_as(ask, member), ask->size);
@@ -410,6 +423,7 @@ bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsig
                                 .start_ns = (double)ask->now_ns + left_ns};
     option.end_ns = option.start_ns + option.run_ns + TSL_LAUNCH_NS;
     *placement = (struct tsl_placement){.member = member};
+    tsl_apart_asked(placer, ask);
     place(placer, ask, &option, placement);
     return true;
 }

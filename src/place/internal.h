@@ -104,6 +104,25 @@ struct tsl_layout {
     double ahead_ns;     /* ... and what it takes, with those before it, that can't be over by then */
 };
 
+/* Of apart.c. */
+struct tsl_apart {
+    bool together;   /* whole launches go to one member, home, if they can */
+    bool has_choice; /* the launch that is asked about may run on several members */
+    unsigned home;
+    unsigned step;    /* ways that were watched since that was decided last */
+    double rest_ns;   /* for so long nothing is watched, ... */
+    double rest;      /* ... the last time for so many windows */
+    uint64_t last_ns; /* a launch ended, ... */
+    double left_ns;   /* ... and so much of the time before that was not counted yet */
+    unsigned n;       /* launches, since this way is watched, the first of that kernel */
+    uint64_t first_kernel;
+    struct tsl_pace window;        /* what is watched since then */
+    double ran_ns, thought_ns;     /* of those that were timed: what they took, and were thought to take */
+    double paces[2];               /* what was watched last: apart, together */
+    double of_ns[TSL_MAX_MEMBERS]; /* what whole launches took, by members, since the rest began ... */
+    double moved_ns;               /* ... and their moves */
+};
+
 /* What the parts of a launch lack. */
 struct tsl_layout_moves {
     double ns;           /* all of it, and the wait for it */
@@ -156,6 +175,7 @@ struct tsl_placer {
     struct tsl_samples joints;             /* auto: how many times as long as expected it takes to make copies and to
                                               make them one, as measured */
     struct tsl_gains gains;
+    struct tsl_apart apart;       /* auto */
     double ledger_ns;             /* auto: what cuts gained, less the moves between members, of late */
     double back_ns;               /* auto: the most that would move to bring together what cuts distributed */
     unsigned n_cuts;              /* auto: launches that were cut since the last pause */
@@ -290,6 +310,11 @@ void tsl_pace_launched(struct tsl_placer *placer, const struct tsl_ask *ask, dou
 bool tsl_pace_knows(const struct tsl_placer *placer);
 /* Did they get on no faster with distributed data in earlier runs of the program, as a rule? */
 bool tsl_pace_was_slower(struct tsl_placer *placer);
+/* apart.c: it is asked where a launch may run whole; it was placed, and has ended; may it run there? */
+void tsl_apart_asked(struct tsl_placer *placer, const struct tsl_ask *ask);
+void tsl_apart_placed(struct tsl_placer *placer, struct tsl_placement *placement, double move_ns);
+void tsl_apart_ended(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended);
+bool tsl_apart_allows(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member);
 /* Cuts have lost too much: nothing moves any more on the account of others. */
 void tsl_layout_close(struct tsl_placer *placer);
 

@@ -273,6 +273,19 @@ static tsl_choose_fn *choose_by(const struct tsl_placer *placer, const struct ts
     }
 }
 
+/* Leaves only those members eligible where whole launches may run (apart.c). */
+static void keep_together(const struct tsl_placer *placer, struct tsl_ask *ask,
+                          struct tsl_candidate kept[TSL_MAX_MEMBERS])
+{
+    if (choose_by(placer, ask) != tsl_place_auto || !placer->apart.together)
+        return;
+    if (ask->candidates != kept)
+        memcpy(kept, ask->candidates, placer->n * sizeof(*kept));
+    for (unsigned i = 0; i < placer->n; i++)
+        kept[i].eligible &= tsl_apart_allows(placer, ask, i);
+    ask->candidates = kept;
+}
+
 void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
 {
     struct tsl_candidate kept[TSL_MAX_MEMBERS];
@@ -280,6 +293,8 @@ void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, str
 
     *placement = (struct tsl_placement){.later = false};
     tsl_placer_narrow(placer, &narrowed, kept);
+    tsl_apart_asked(placer, &narrowed);
+    keep_together(placer, &narrowed, kept);
     choose_by(placer, &narrowed)(placer, &narrowed, placement);
     if (ask->by != TSL_PLACE_BY_SETTINGS && placer->model && !placement->placed && !placement->later)
         tsl_auto_book(placer, &narrowed, placement);

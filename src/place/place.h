@@ -64,6 +64,13 @@ struct tsl_ask {
     void *arg;
 };
 
+/* Whole launches are kept together on one member, or not (apart.c). */
+enum tsl_way {
+    TSL_NO_WAY, /* the launch had no choice */
+    TSL_APART,
+    TSL_TOGETHER,
+};
+
 /* The answer. Kept with the command, and given back to tsl_placer_done when its launch has ended. */
 struct tsl_placement {
     unsigned member;
@@ -78,6 +85,7 @@ struct tsl_placement {
     bool part;             /* of a launch that is cut */
     bool first;            /* of a part: no launch of the kernel at that size was seen on that kind of member */
     unsigned epoch;
+    enum tsl_way way;
     bool known;      /* run_ns comes from runs of the kernel on that kind of member, not from fears */
     double run_ns;   /* estimated */
     uint64_t end_ns; /* when it will have ended, estimated; 0: not estimated by this policy */

@@ -469,6 +469,9 @@ static void test_results_are_needed_at_home(void **state)
     assert_int_equal(chosen_beside(3e6, 4e5, 1e6, 5), 0);   /* it brings less than its results take back */
     assert_int_equal(chosen_beside(3e6, 4e5, 1e6, 1), 1);   /* but it isn't small, and the other is as fast */
     assert_int_equal(chosen_beside(3e6, 5e3, 1e3, 0.5), 1); /* results are made faster elsewhere */
+    assert_int_equal(chosen_beside(5e5, 4e5, 1e6, 1), 0);   /* it would end sooner elsewhere, but be back later */
+    assert_int_equal(chosen_beside(5e5, 4e5, 2e5, 1), 1);
+    assert_int_equal(chosen_beside(5e5, 4e5, 0, 1), 1); /* both have one copy */
 }
 
 /* A try that takes as long as it was feared to costs the purse what it took. */
