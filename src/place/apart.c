@@ -25,10 +25,11 @@
 #define GAP_NS     1e6 /* so much time counts at most from one end to the next ones, and ... */
 #define GAP        4   /* ... times what these took: the program may do something else meanwhile */
 #define FIRST_REST 16  /* windows, after which that is asked again; twice as many each time, up to ... */
-#define MOST_REST  512
+#define MOST_REST  128
 #define LAST_STEP  3
-#define LEAST_GAIN 1.1  /* each time: times of launches vary */
+#define LEAST_GAIN 1.05 /* each time: times of launches vary */
 #define SHORT_NS   1e6  /* of a launch: to watch so many longer ones would take too long */
+#define LONG_NS    1e7  /* of one: it isn't kept with others */
 #define VARIES     1.25 /* times as long, or as short, as thought */
 #define BUSY       0.9  /* of the time: one member could hardly do more */
 #define MOVED      0.01 /* of what launches take, at least, their moves are thought to take: else these are no reason */
@@ -67,6 +68,21 @@ static void rest(struct tsl_apart *apart, double ns)
         apart->of_ns[i] = 0;
 }
 
+static void forget_window(struct tsl_apart *apart)
+{
+    apart->window = (struct tsl_pace){0};
+    apart->ran_ns = apart->thought_ns = 0;
+    apart->n = 0;
+}
+
+/* Launches are apart until it is known that this is slower, whatever was known. */
+static void part(struct tsl_apart *apart)
+{
+    forget_window(apart);
+    apart->together = false;
+    rest(apart, SETTLE_NS);
+}
+
 /* Watches the next way: apart, together, and both once more. */
 static void turn(struct tsl_apart *apart)
 {
@@ -82,9 +98,10 @@ static void settle(struct tsl_placer *placer, bool together)
 
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "launches run %s: together at a pace of %.2f, apart of %.2f",
             together ? "together" : "apart", apart->paces[true], apart->paces[false]);
-    apart->rest = together ? fmin(fmax(apart->rest * 2, FIRST_REST), MOST_REST) : 0;
-    apart->together = together;
-    rest(apart, (together ? apart->rest : FIRST_REST) * WINDOW_NS);
+    double longer = together == apart->was_together ? apart->n_rest * 2 : 0;
+    apart->n_rest = fmin(fmax(longer, FIRST_REST), MOST_REST);
+    apart->together = apart->was_together = together;
+    rest(apart, apart->n_rest * WINDOW_NS);
 }
 
 /* Are launches of the window short, and did they take what was thought? */
@@ -104,9 +121,11 @@ static void judge(struct tsl_placer *placer, bool sound)
             turn(apart);
         else
             rest(apart, FIRST_REST * WINDOW_NS);
-    } else if (sound && !apart->together) {
+    } else if (!sound) {
+        part(apart);
+    } else if (!apart->together) {
         turn(apart);
-    } else if (!sound || apart->paces[true] < LEAST_GAIN * apart->paces[false]) {
+    } else if (apart->paces[true] < LEAST_GAIN * apart->paces[false]) {
         settle(placer, false);
     } else if (apart->step == LAST_STEP) {
         settle(placer, true);
@@ -129,9 +148,7 @@ static void watch(struct tsl_placer *placer, const struct tsl_ended *ended, doub
     if (later && is_due(apart, ended->kernel)) {
         bool sound = is_sound(apart);
         apart->paces[apart->together] = apart->window.work_ns / apart->window.time_ns;
-        apart->window = (struct tsl_pace){0};
-        apart->ran_ns = apart->thought_ns = 0;
-        apart->n = 0;
+        forget_window(apart);
         judge(placer, sound);
         return;
     }
@@ -145,11 +162,17 @@ static void watch(struct tsl_placer *placer, const struct tsl_ended *ended, doub
 
 void tsl_apart_asked(struct tsl_placer *placer, const struct tsl_ask *ask)
 {
+    struct tsl_apart *apart = &placer->apart;
     unsigned n = 0;
 
     for (unsigned i = 0; i < placer->n && n < 2; i++)
         n += ask->candidates[i].eligible;
-    placer->apart.has_choice = n == 2;
+    apart->has_choice = n == 2 && (!apart->together || ask->candidates[apart->home].eligible);
+}
+
+bool tsl_apart_holds(const struct tsl_placer *placer)
+{
+    return placer->apart.together && placer->apart.has_choice && !placer->layout.is_open;
 }
 
 void tsl_apart_placed(struct tsl_placer *placer, struct tsl_placement *placement, double move_ns)
@@ -181,22 +204,21 @@ void tsl_apart_ended(struct tsl_placer *placer, const struct tsl_placement *plac
     bool later = ended->now_ns > apart->last_ns;
     double time_ns = counting_ns(apart, ended->now_ns, placement->run_ns);
 
-    if (placement->way == TSL_NO_WAY || placer->layout.is_open)
-        return;
-    if (apart->rest_ns > 0) {
+    if (placer->layout.is_open) {
+        if (apart->step || apart->n)
+            part(apart);
+    } else if (apart->rest_ns > 0) {
         apart->rest_ns -= time_ns;
+        if (apart->together && placement->run_ns > LONG_NS)
+            part(apart);
     } else if (apart->step == 0 && apart->together) {
-        apart->together = false;
-        rest(apart, SETTLE_NS);
+        part(apart);
     } else if (placement->way == (apart->together ? TSL_TOGETHER : TSL_APART)) { /* It was placed since. */
         watch(placer, ended, placement->run_ns, time_ns, later);
     }
 }
 
-bool tsl_apart_allows(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member)
+bool tsl_apart_allows(const struct tsl_placer *placer, unsigned member)
 {
-    const struct tsl_apart *apart = &placer->apart;
-
-    return !apart->together || placer->layout.is_open || member == apart->home ||
-           !ask->candidates[apart->home].eligible;
+    return !tsl_apart_holds(placer) || member == placer->apart.home;
 }

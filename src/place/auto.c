@@ -78,9 +78,8 @@ unsigned tsl_auto_or_move(struct tsl_placer *placer, const struct tsl_ask *ask, 
     return chosen;
 }
 
-/* Would a launch at home be over before its results were back from there? To a member that is slower, or, if the launch
- * is small, no faster, it goes only if it takes longer than its results' way back, as that member is of no use
- * otherwise. */
+/* Would the launch at home be over before its results were back from the other member? A member that is slower, or no
+ * faster with a small launch, is only of use if what it takes off home is more than the results' way back. */
 static bool is_sooner_at_home(const struct tsl_option *home, const struct tsl_option *to, double back_ns,
                               bool ends_first)
 {
@@ -406,7 +405,10 @@ bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsig
                      struct tsl_placement *placement)
 {
     if (placer->choose != tsl_place_auto || placer->one_kind || tsl_split_always(placer->split) ||
-        ask->by != TSL_PLACE_BY_SETTINGS || !tsl_apart_allows(placer, ask, member))
+        ask->by != TSL_PLACE_BY_SETTINGS)
+        return false;
+    tsl_apart_asked(placer, ask);
+    if (!tsl_apart_allows(placer, member))
         return false;
     struct tsl_guess guess =
         tsl_model_run(placer->model, placer->kind[member], tsl_kernel_known_as(ask, member), ask->size);
@@ -423,7 +425,6 @@ bool tsl_placer_stay(struct tsl_placer *placer, const struct tsl_ask *ask, unsig
                                 .start_ns = (double)ask->now_ns + left_ns};
     option.end_ns = option.start_ns + option.run_ns + TSL_LAUNCH_NS;
     *placement = (struct tsl_placement){.member = member};
-    tsl_apart_asked(placer, ask);
     place(placer, ask, &option, placement);
     return true;
 }

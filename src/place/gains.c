@@ -139,7 +139,7 @@ static void add(struct tsl_placer *placer, double whole_ns, bool among)
 
 void tsl_gains_launched(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, double whole_ns)
 {
-    bool among = placer->n > 1 && has_choice(placer, ask);
+    bool among = placer->n > 1 && (has_choice(placer, ask) || tsl_apart_holds(placer));
 
     if (placer->n < 2)
         return;

@@ -109,12 +109,13 @@ struct tsl_apart {
     bool together;   /* whole launches go to one member, home, if they can */
     bool has_choice; /* the launch that is asked about may run on several members */
     unsigned home;
-    unsigned step;    /* ways that were watched since that was decided last */
-    double rest_ns;   /* for so long nothing is watched, ... */
-    double rest;      /* ... the last time for so many windows */
-    uint64_t last_ns; /* a launch ended, ... */
-    double left_ns;   /* ... and so much of the time before that was not counted yet */
-    unsigned n;       /* launches, since this way is watched, the first of that kernel */
+    unsigned step;     /* ways that were watched since that was decided last */
+    double rest_ns;    /* for so long nothing is watched, ... */
+    double n_rest;     /* ... the last time for so many windows, ... */
+    bool was_together; /* ... as that was found to be faster */
+    uint64_t last_ns;  /* a launch ended, ... */
+    double left_ns;    /* ... and so much of the time before that was not counted yet */
+    unsigned n;        /* launches, since this way is watched, the first of that kernel */
     uint64_t first_kernel;
     struct tsl_pace window;        /* what is watched since then */
     double ran_ns, thought_ns;     /* of those that were timed: what they took, and were thought to take */
@@ -310,11 +311,13 @@ void tsl_pace_launched(struct tsl_placer *placer, const struct tsl_ask *ask, dou
 bool tsl_pace_knows(const struct tsl_placer *placer);
 /* Did they get on no faster with distributed data in earlier runs of the program, as a rule? */
 bool tsl_pace_was_slower(struct tsl_placer *placer);
-/* apart.c: it is asked where a launch may run whole; it was placed, and has ended; may it run there? */
+/* apart.c: it is asked where a launch may run whole. Is it to be kept with the others; may it run there? It was placed,
+ * and has ended. */
 void tsl_apart_asked(struct tsl_placer *placer, const struct tsl_ask *ask);
+bool tsl_apart_holds(const struct tsl_placer *placer);
+bool tsl_apart_allows(const struct tsl_placer *placer, unsigned member);
 void tsl_apart_placed(struct tsl_placer *placer, struct tsl_placement *placement, double move_ns);
 void tsl_apart_ended(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended);
-bool tsl_apart_allows(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member);
 /* Cuts have lost too much: nothing moves any more on the account of others. */
 void tsl_layout_close(struct tsl_placer *placer);
 

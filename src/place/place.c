@@ -1,4 +1,5 @@
 /* The placer: the policy of the settings, with what it remembers. */
+#include "place/estimate.h"
 #include "place/internal.h"
 
 #include "base/bytes.h"
@@ -273,16 +274,22 @@ static tsl_choose_fn *choose_by(const struct tsl_placer *placer, const struct ts
     }
 }
 
-/* Leaves only those members eligible where whole launches may run (apart.c). */
-static void keep_together(const struct tsl_placer *placer, struct tsl_ask *ask,
-                          struct tsl_candidate kept[TSL_MAX_MEMBERS])
+/* Leaves only the member eligible where short launches are kept together (apart.c). Of a kernel whose times there
+ * nobody knows that can't be told. */
+static void keep_together(struct tsl_placer *placer, struct tsl_ask *ask, struct tsl_candidate kept[TSL_MAX_MEMBERS])
 {
-    if (choose_by(placer, ask) != tsl_place_auto || !placer->apart.together)
+    unsigned home = placer->apart.home;
+
+    if (choose_by(placer, ask) != tsl_place_auto)
+        return;
+    tsl_apart_asked(placer, ask);
+    if (!tsl_apart_holds(placer) ||
+        !tsl_model_run(placer->model, placer->kind[home], tsl_kernel_known_as(ask, home), ask->size).n_samples)
         return;
     if (ask->candidates != kept)
         memcpy(kept, ask->candidates, placer->n * sizeof(*kept));
     for (unsigned i = 0; i < placer->n; i++)
-        kept[i].eligible &= tsl_apart_allows(placer, ask, i);
+        kept[i].eligible &= tsl_apart_allows(placer, i);
     ask->candidates = kept;
 }
 
@@ -293,7 +300,7 @@ void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, str
 
     *placement = (struct tsl_placement){.later = false};
     tsl_placer_narrow(placer, &narrowed, kept);
-    tsl_apart_asked(placer, &narrowed);
+    placer->apart.has_choice = false;
     keep_together(placer, &narrowed, kept);
     choose_by(placer, &narrowed)(placer, &narrowed, placement);
     if (ask->by != TSL_PLACE_BY_SETTINGS && placer->model && !placement->placed && !placement->later)

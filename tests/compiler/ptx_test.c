@@ -504,6 +504,25 @@ static void indices_are_carried_round_loops(void **state)
     }
 }
 
+/* Two loops in one, of which the second needs what the first had made outside of both. */
+static void loops_in_loops_are_compiled(void **state)
+{
+    static const char text[] =
+        "kernel void f(global float *x, uint nx, uint ny, uint nz, uint i, uint j) {\n"
+        "  for (uint k = 0; k < nz; k++) {\n"
+        "    uint a = (k * ny + j) * nx + i, b = (k * ny + j + 3) * nx + i, c = b << 1;\n"
+        "    x[a] = 1;\n"
+        "    __attribute__((opencl_unroll_hint(1))) for (uint m = 0; m < nz; m++) x[(m * ny + c) * nx + i] += 2;\n"
+        "    __attribute__((opencl_unroll_hint(1))) for (uint m = 0; m < nz; m++) {\n"
+        "      x[(m * ny + j) * nx + i] += 3; x[(m * ny + j + 3) * nx + i] += 4;\n"
+        "    }\n"
+        "  }\n"
+        "}\n";
+
+    (void)state;
+    assert_int_not_equal(n_times(text, "", "st.global"), 0);
+}
+
 /* Where control goes on from the first conditional branch if that isn't taken. */
 static const char *behind_branch(const char *made)
 {
@@ -926,6 +945,7 @@ int main(void)
 #endif
         cmocka_unit_test(products_are_carried_round_loops),
         cmocka_unit_test(indices_are_carried_round_loops),
+        cmocka_unit_test(loops_in_loops_are_compiled),
         cmocka_unit_test(quick_sides_come_first),
         cmocka_unit_test(vectors_of_bytes_are_read_where_they_are),
         cmocka_unit_test(vectors_of_shorts_are_compared),

@@ -13,6 +13,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
 
 namespace
@@ -94,6 +95,7 @@ class Carrying
         return false;
     }
 
+    /* Else it would become a counter of a loop around this one. */
     bool is_plain(const llvm::SCEV *expression)
     {
         return !llvm::SCEVExprContains(expression, [](const llvm::SCEV *part) {
@@ -112,19 +114,36 @@ class Carrying
         if (!index || index->getLoop() != &loop || !index->isAffine())
             return nullptr;
         const llvm::SCEV *step = index->getStepRecurrence(evolution);
-        return !llvm::isa<llvm::SCEVConstant>(step) && is_plain(step) ? index : nullptr;
+        bool carries = !llvm::isa<llvm::SCEVConstant>(step) && is_plain(step) && is_plain(index->getStart());
+        return carries ? index : nullptr;
     }
 
     Steps find(const llvm::Loop &loop)
     {
         Steps found;
+        size_t n = 0;
 
         for (llvm::BasicBlock *block : loop.blocks())
             if (loops.getLoopFor(block) == &loop)
                 for (llvm::Instruction &at : *block)
-                    if (auto *index = index_of(loop, at))
+                    if (auto *index = n < most_indices ? index_of(loop, at) : nullptr) {
                         found[index->getStepRecurrence(evolution)].push_back({&at, index->getStart()});
+                        n++;
+                    }
         return found;
+    }
+
+    /* The least one, as far as that is known: an address may have a constant added, but not subtracted. */
+    const llvm::SCEV *first(const llvm::SmallVector<Index, 8> &indices)
+    {
+        const llvm::SCEV *least = indices.front().start;
+
+        for (const Index &index : indices) {
+            auto *distance = llvm::dyn_cast<llvm::SCEVConstant>(evolution.getMinusSCEV(index.start, least));
+            if (distance && distance->getAPInt().isNegative())
+                least = index.start;
+        }
+        return least;
     }
 
     llvm::Value *expand(const llvm::Loop &loop, const llvm::SCEV *expression)
@@ -132,7 +151,7 @@ class Carrying
         return expander.expandCodeFor(expression, expression->getType(), loop.getLoopPreheader()->getTerminator());
     }
 
-    /* What all of them are told by: that at the loop's begin nothing else has to be computed for it. */
+    /* The index that is carried: it begins at start. */
     llvm::PHINode *make(const llvm::Loop &loop, const llvm::SCEV *step, const llvm::SCEV *start)
     {
         llvm::BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch();
@@ -156,31 +175,17 @@ class Carrying
         index.at->replaceAllUsesWith(value);
     }
 
-    bool can_be(const Steps &found)
-    {
-        size_t n = 0;
-
-        for (const auto &[step, indices] : found)
-            for (const Index &index : indices) {
-                n++;
-                if (!is_plain(evolution.getMinusSCEV(index.start, indices.front().start)) ||
-                    !expander.isSafeToExpand(index.start))
-                    return false;
-            }
-        return n <= most_indices;
-    }
-
     void carry(llvm::Loop &loop)
     {
         Steps found = find(loop);
         llvm::SmallVector<llvm::WeakTrackingVH, 16> dead;
 
-        if (found.empty() || !can_be(found))
+        if (found.empty())
             return;
         if (!loop.getLoopPreheader() && !llvm::InsertPreheaderForLoop(&loop, &dominators, &loops, nullptr, false))
             return;
         for (const auto &[step, indices] : found) {
-            const llvm::SCEV *start = indices.front().start;
+            const llvm::SCEV *start = first(indices);
             llvm::PHINode *carried = make(loop, step, start);
 
             for (const Index &index : indices) {
@@ -188,6 +193,7 @@ class Carrying
                 dead.push_back(index.at);
             }
         }
+        expander.clear(); /* What it has made may be dead. */
         for (llvm::WeakTrackingVH &at : dead)
             if (at)
                 llvm::RecursivelyDeleteTriviallyDeadInstructions(at);

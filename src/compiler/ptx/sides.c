@@ -5,6 +5,7 @@
 
 #define GENERIC_SPACE 0
 #define GLOBAL_SPACE  1
+#define CONST_SPACE   4 /* of arguments: buffers */
 
 #define MOST_INSTRUCTIONS 12 /* of a side; larger ones stay branches */
 
@@ -13,7 +14,7 @@ static bool loads_slowly(LLVMValueRef at)
     if (LLVMGetInstructionOpcode(at) != LLVMLoad)
         return false;
     unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(at, 0)));
-    return space == GENERIC_SPACE || space == GLOBAL_SPACE;
+    return space == GENERIC_SPACE || space == GLOBAL_SPACE || space == CONST_SPACE;
 }
 
 static bool is_slow(LLVMBasicBlockRef side)
@@ -49,7 +50,7 @@ static LLVMBasicBlockRef quick_side(LLVMValueRef branch)
     return is_slow(a) ? b : a;
 }
 
-/* LLVM's back end turns branches round so that none is taken to the block that follows. */
+/* LLVM's back end has the branch taken to the other side than the one that follows it here. */
 void kc_order_sides(LLVMModuleRef module)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
