@@ -523,6 +523,21 @@ static void loops_in_loops_are_compiled(void **state)
     assert_int_not_equal(n_times(text, "", "st.global"), 0);
 }
 
+/* Sums whose parts share parts: a way through all of them would take for ever. */
+static void long_sums_are_compiled_soon(void **state)
+{
+    static const char text[] = "#define S x = x + y; y = y + x; x = x - y * n; y = y * m + x;\n"
+                               "#define S4 S S S S\n"
+                               "kernel void f(global uint *a, uint n, uint m, uint k) {\n"
+                               "  uint x = a[0], y = a[1];\n"
+                               "  for (uint i = 0; i < k; i++) { S4 S4 S4 S4 a[(i * n + 3) * m + y] = x; }\n"
+                               "  a[2] = x;\n"
+                               "}\n";
+
+    (void)state;
+    assert_int_not_equal(n_times(text, "", "st.global"), 0);
+}
+
 /* Where control goes on from the first conditional branch if that isn't taken. */
 static const char *behind_branch(const char *made)
 {
@@ -946,6 +961,7 @@ int main(void)
         cmocka_unit_test(products_are_carried_round_loops),
         cmocka_unit_test(indices_are_carried_round_loops),
         cmocka_unit_test(loops_in_loops_are_compiled),
+        cmocka_unit_test(long_sums_are_compiled_soon),
         cmocka_unit_test(quick_sides_come_first),
         cmocka_unit_test(vectors_of_bytes_are_read_where_they_are),
         cmocka_unit_test(vectors_of_shorts_are_compared),

@@ -25,6 +25,10 @@ constexpr size_t most_indices = 12;
 /* So many products, one behind the other, take longer than an addition and what a register costs. */
 constexpr unsigned least_products = 2;
 
+/* Sums and products that an index is made of, one behind the other: longer ones aren't followed, as what they share
+ * would be followed each time. */
+constexpr unsigned most_steps = 8;
+
 /* An instruction that computes an index, and what it is at the loop's begin. */
 struct Index {
     llvm::Instruction *at;
@@ -51,7 +55,7 @@ class Carrying
     }
 
   private:
-    /* Indices that go on by the same distance, of one type. */
+    /* Indices that go on by the same step, of one type. */
     using Steps = llvm::MapVector<const llvm::SCEV *, llvm::SmallVector<Index, 8>>;
 
     llvm::TargetLibraryInfoImpl library_info;
@@ -72,15 +76,15 @@ class Carrying
 
     /* Products by numbers that are known only when the kernel runs, one behind the other, of what changes in the loop.
      */
-    static unsigned products(const llvm::Loop &loop, const llvm::Value *value)
+    static unsigned products(const llvm::Loop &loop, const llvm::Value *value, unsigned steps = most_steps)
     {
         auto *at = llvm::dyn_cast<llvm::Instruction>(value);
         unsigned most = 0;
 
-        if (!at || !loop.contains(at) || !is_arithmetic(at))
+        if (!at || !steps || !loop.contains(at) || !is_arithmetic(at))
             return 0;
         for (const llvm::Value *operand : at->operands())
-            most = std::max(most, products(loop, operand));
+            most = std::max(most, products(loop, operand, steps - 1));
         bool constant = llvm::isa<llvm::Constant>(at->getOperand(1)) || llvm::isa<llvm::Constant>(at->getOperand(0));
         bool changes = !loop.isLoopInvariant(at->getOperand(0)) || !loop.isLoopInvariant(at->getOperand(1));
         return most + (at->getOpcode() == llvm::Instruction::Mul && changes && !constant);
