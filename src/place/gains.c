@@ -100,26 +100,13 @@ void tsl_gains_tell(struct tsl_placer *placer)
     gains->net_ns = fmin(gains->net_ns, 0); /* The model takes no losses. */
 }
 
-/* The speed that members claim of which a choice takes two: that of the second. A processor beside the first of several
- * GPUs says nothing of what the others would do. */
-static double speed_of_second(const struct tsl_placer *placer)
-{
-    double first = 0, second = 0;
-
-    for (unsigned i = 0; i < placer->n; i++) {
-        second = fmax(second, fmin(first, placer->speed[i]));
-        first = fmax(first, placer->speed[i]);
-    }
-    return second;
-}
-
+/* A processor beside the first of several GPUs says nothing of what the others would do. */
 static bool has_choice(const struct tsl_placer *placer, const struct tsl_ask *ask)
 {
-    double least = speed_of_second(placer) / TSL_MUCH_FASTER;
     unsigned n = 0;
 
     for (unsigned i = 0; i < placer->n && n < 2; i++)
-        n += ask->candidates[i].eligible && placer->speed[i] > least;
+        n += ask->candidates[i].eligible && placer->speed[i] * TSL_MUCH_FASTER > placer->second_speed;
     return n > 1;
 }
 

@@ -137,6 +137,7 @@ struct tsl_placer {
     unsigned n;
     bool one_kind;                        /* TESELA_REPRODUCIBLE */
     double speed[TSL_MAX_MEMBERS];        /* caps.speed */
+    double second_speed;                  /* ... of the second fastest; 0: there is none */
     double first_use_ns[TSL_MAX_MEMBERS]; /* caps.first_launch_ns */
     uint64_t kind[TSL_MAX_MEMBERS];       /* tsl_kind_of */
     bool profiles[TSL_MAX_MEMBERS];       /* caps.profiles */

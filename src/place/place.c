@@ -7,6 +7,7 @@
 #include "place/model_file.h"
 #include "place/program_key.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,17 @@ static bool lasting(struct tsl_member *const *members, unsigned n)
     return true;
 }
 
+static double second_of(const double *speed, unsigned n)
+{
+    double first = 0, second = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        second = fmax(second, fmin(first, speed[i]));
+        first = fmax(first, speed[i]);
+    }
+    return second;
+}
+
 struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct tsl_member *const *members, unsigned n)
 {
     struct tsl_placer *placer = calloc(1, sizeof *placer);
@@ -103,6 +115,7 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
         placer->n_units[i] = units_of(members[i]);
         placer->is_gpu[i] = members[i]->path && members[i]->path->type & CL_DEVICE_TYPE_GPU;
     }
+    placer->second_speed = second_of(placer->speed, n);
     find_rivals(placer, members);
     choose_policy(placer, members, settings);
     if (placer->choose == tsl_place_auto) {

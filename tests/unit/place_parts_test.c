@@ -727,7 +727,7 @@ static void test_runs_without_others_add_up(void **state)
 static void begin_beside_a_slow_one(void)
 {
     begin_again();
-    placer->speed[1] = placer->speed[0] = 100;
+    placer->speed[1] = placer->speed[0] = placer->second_speed = 100;
     all[1].eligible = false;
     all[2] = (struct tsl_candidate){.eligible = true, .windows = true};
     learn(2, KERNEL, 1e8);
