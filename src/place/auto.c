@@ -486,6 +486,14 @@ bool tsl_auto_part_unseen(struct tsl_placer *placer, const struct tsl_ask *ask, 
            !tsl_model_run(placer->model, placer->kind[member], kernel, size).n_samples;
 }
 
+double tsl_auto_part_most_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size)
+{
+    uint64_t kernel = tsl_part_key(tsl_part_known_as(ask, member));
+    struct tsl_guess seen = tsl_model_run(placer->model, placer->kind[member], kernel, size);
+
+    return seen.n_samples < ENOUGH ? 0 : seen.ns * seen.spread;
+}
+
 double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                         bool *known)
 {

@@ -101,7 +101,8 @@ struct tsl_layout {
     unsigned n_slow;               /* so many times, one after another, it wasn't higher */
     struct tsl_pace pace, whole_pace;
     uint64_t last_at_ns; /* when a launch was placed last ... */
-    double ahead_ns;     /* ... and what it takes, with those before it, that can't be over by then */
+    double ahead_ns;     /* ... what it takes, with those before it, that can't be over by then ... */
+    double busy_ns;      /* ... and how long members were busy from then with what was placed before it */
 };
 
 /* Of apart.c. */
@@ -263,6 +264,8 @@ struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask 
  * The kernel is known on some kind. */
 double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                         bool *known);
+/* How long the member's part of so many work-items takes at worst, of late; 0: that was seen too rarely. */
+double tsl_auto_part_most_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size);
 /* May a part of that size take less than the whole launch takes, although it is judged as if it didn't? It doesn't fill
  * the member, and none like it was seen there. */
 bool tsl_auto_part_unseen(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size);

@@ -8,7 +8,8 @@
  * ledger, and is what later runs are told.
  *
  * From one launch to the next no more time counts than those before may take: the program may do something else
- * meanwhile.
+ * meanwhile. Launches that are cut may be placed far ahead of the members: so what members have to do more than before
+ * counts as well.
  */
 #include "place/internal.h"
 
@@ -109,17 +110,29 @@ void tsl_pace_begin(struct tsl_placer *placer, uint64_t now_ns)
     layout->pace = (struct tsl_pace){0};
 }
 
+/* How long from now members are busy with what was placed. */
+static double longest_busy_ns(const struct tsl_placer *placer, uint64_t now_ns)
+{
+    double longest = 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        longest = fmax(longest, tsl_busy_ns(placer, i, now_ns));
+    return longest;
+}
+
 void tsl_pace_launched(struct tsl_placer *placer, const struct tsl_ask *ask, double whole_ns)
 {
     uint64_t now_ns = ask->now_ns;
     struct tsl_layout *layout = &placer->layout;
     double passed_ns = now_ns > layout->last_at_ns ? (double)(now_ns - layout->last_at_ns) : 0,
-           gap_ns = fmin(passed_ns, GAP_NS + GAP * layout->ahead_ns);
+           gap_ns = fmin(passed_ns, GAP_NS + GAP * layout->ahead_ns), busy_ns = longest_busy_ns(placer, now_ns),
+           time_ns = fmax(gap_ns + busy_ns - layout->busy_ns, 0);
 
+    layout->busy_ns = busy_ns;
     layout->last_at_ns = now_ns > layout->last_at_ns ? now_ns : layout->last_at_ns;
     layout->ahead_ns = fmax(layout->ahead_ns - passed_ns, 0) + whole_ns;
     if (!layout->is_open) {
-        add(&layout->whole_pace, whole_ns, gap_ns);
+        add(&layout->whole_pace, whole_ns, time_ns);
         if (layout->whole_pace.time_ns > KEPT_NS)
             halve(&layout->whole_pace);
         return;
@@ -132,7 +145,7 @@ void tsl_pace_launched(struct tsl_placer *placer, const struct tsl_ask *ask, dou
         layout->first_kernel = ask->kernel;
         layout->booked_ns = 0;
     }
-    add(&layout->pace, whole_ns, gap_ns);
+    add(&layout->pace, whole_ns, time_ns);
     if (is_due(layout, ask->kernel))
         judge(placer);
 }

@@ -31,6 +31,7 @@
 #define SAME          0.04       /* parts that differ by less, of themselves, are the same */
 #define WEAK          0.5        /* a member whose part is smaller than so much of the largest ... */
 #define WORTH_NS      5e4        /* ... has none if it doesn't shorten the launch by so much */
+#define CACHED        1.25       /* times as fast a part may be as the whole, as its data may fit into caches */
 #define TRY_PART      1e-3
 #define LEAST_TRY_NS  1e6  /* nothing is tried beside launches that take less */
 #define MOST_TRY_NS   2e7  /* a try takes no longer at worst, if it has several groups ... */
@@ -292,6 +293,25 @@ static bool any_unseen(struct tsl_placer *placer, const struct tsl_ask *ask, con
     return false;
 }
 
+/* A kernel may do ever less with as many work-items, as an elimination does. While its launches are cut none tells that
+ * of whole ones: these take no longer than the parts would one after another. Known of members of one kind alone. */
+static void bound_whole(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, struct tsl_parts *parts)
+{
+    double sum_ns = 0;
+
+    for (unsigned i = 0; i < placer->n; i++) {
+        if (parts->of[i] <= 0)
+            continue;
+        double ns = tsl_auto_part_most_ns(placer, ask, i, (uint64_t)(parts->of[i] * (double)ask->size));
+        if (ns <= 0 || !tsl_placer_alike(placer, i, member))
+            return;
+        sum_ns += ns * CACHED;
+    }
+    double less_ns = fmax(parts->whole_run_ns - sum_ns, 0);
+    parts->whole_run_ns -= less_ns;
+    parts->whole_ns -= less_ns;
+}
+
 static bool known_parts(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
                         struct tsl_parts *parts)
 {
@@ -306,6 +326,7 @@ static bool known_parts(struct tsl_placer *placer, const struct tsl_ask *ask, co
         memcpy(parts->of, placer->last_of, placer->n * sizeof(*parts->of));
     parts->run_ns = longest_but(placer, ask, parts, placer->n);
     parts->unseen = any_unseen(placer, ask, parts);
+    bound_whole(placer, ask, whole->member, parts);
     return parts->run_ns >= LEAST_PART_NS || parts->whole_peer_ns >= LEAST_NS;
 }
 

@@ -422,6 +422,49 @@ static void test_told_by_the_whole(void **state)
     assert_true(fabs(parts.run_ns - 3e6) < 10);
 }
 
+static void learn_halves(unsigned n, double ns)
+{
+    for (unsigned i = 0; i < n; i++)
+        tsl_model_ran(placer->model, placer->kind[0], tsl_part_key(KERNEL), LARGE / 2, ns);
+}
+
+static double whole_of_halves_ns(void)
+{
+    struct tsl_parts parts;
+
+    assert_true(ask(KERNEL, LARGE, &parts));
+    return parts.whole_run_ns;
+}
+
+/* What no launch runs whole to tell, as parts take ever less, is told by these; unless they take now this, now that. */
+static void test_ever_less(void **state)
+{
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e7);
+    learn_halves(2, 1e6); /* may be chance */
+    assert_true(fabs(whole_of_halves_ns() - 1e7) < 10);
+    learn_halves(1, 8e6);
+    learn_halves(4, 1e6); /* uneven work */
+    assert_true(fabs(whole_of_halves_ns() - 1e7) < 10);
+    learn_halves(TSL_N_SAMPLES, 1e6);
+    assert_true(fabs(whole_of_halves_ns() - 2.5e6) < 10);
+    learn_halves(TSL_N_SAMPLES, 6e6);
+    assert_true(fabs(whole_of_halves_ns() - 1e7) < 10);
+}
+
+/* Members of other kinds take other times for the same. */
+static void test_ever_less_of_two_kinds(void **state)
+{
+    (void)state;
+    begin_auto(2);
+    learn_both(KERNEL, 1e7, 1e7);
+    learn_halves(TSL_N_SAMPLES, 1e6);
+    struct tsl_parts parts;
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_true(fabs(parts.whole_run_ns - 1e7) < 10);
+}
+
 /* What a slow member can do is worth its moves only in a long launch. */
 static void test_weak(void **state)
 {
@@ -1575,6 +1618,8 @@ int main(void)
         cmocka_unit_test_teardown(test_busy_with_parts, end),
         cmocka_unit_test_teardown(test_weak, end),
         cmocka_unit_test_teardown(test_told_by_the_whole, end),
+        cmocka_unit_test_teardown(test_ever_less, end),
+        cmocka_unit_test_teardown(test_ever_less_of_two_kinds, end),
         cmocka_unit_test_teardown(test_no_windows, end),
         cmocka_unit_test_teardown(test_off, end),
         cmocka_unit_test_teardown(test_always, end),
