@@ -26,6 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_FIRST 4 /* launches of a kernel that are cut while it isn't known how long their parts take */
+
 /* NULL: not_begun() tells the error. In a forked child any lock may be held by a thread that the child doesn't have, so
  * none is taken. */
 static struct tsl_command *begin(const struct tsl_enqueue *e)
@@ -105,16 +107,18 @@ static cl_int block(struct tsl_command *c, struct tsl_graph_queue *queue)
     return error;
 }
 
-/* Does large data move for a share, or is it the first launch of its kernel there? Then memory is taken, or code is
- * loaded. */
+/* Does large data move for a share, or is it one of the kernel's first launches there? Then memory is taken, or code is
+ * loaded. Of small ones it may never be known how long they take. */
 static bool is_unusual(struct tsl_command *c)
 {
-    bool unusual = false;
+    bool moved = false, first = false;
     for (unsigned i = 0; i <= c->n_more; i++) {
         const struct tsl_share *share = tsl_command_share(c, i);
-        unusual |= share->moved || share->placement.first;
+        moved |= share->moved;
+        first |= share->placement.first;
     }
-    return unusual;
+    c->kernel->cut.n_first += first;
+    return moved || (first && c->kernel->cut.n_first <= MOST_FIRST);
 }
 
 /* Sends a launch that is cut on its way, and tells the placer what that, and to plan it, took the host. Whoever holds
@@ -124,9 +128,9 @@ static void send_cut(struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
     uint64_t asked_ns = c->share.asked_ns;
-    bool divided = c->n_inside, unusual = is_unusual(c);
     if (!c->n_more || !asked_ns)
         return;
+    bool divided = c->n_inside, unusual = is_unusual(c);
     tsl_graph_work(graph, TSL_WHO_APPLICATION);
     if (divided)
         tsl_senders_join(graph);

@@ -271,6 +271,7 @@ struct tsl_cut_memo {
     bool no_domain;                             /* the rung `domain` was refused, too */
     uint64_t small_size; /* work-items; so large launches are much too small, when last looked at */
     unsigned n_small;    /* so many more of them need not be looked at */
+    unsigned n_first;    /* launches that were cut while it wasn't known how long their parts take */
     unsigned told;       /* why launches weren't cut, as far as that was logged: bits */
     unsigned traced;     /* ... and as far as the trace has it */
 };
