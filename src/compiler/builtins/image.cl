@@ -440,10 +440,16 @@ static int4 at(Image image, uint sampler, int x, int y, int z, int layer, int di
 
 /* ---- By coordinates in floating point (8.2) ----------------------------------------------------------------------- */
 
-/* Small enough for an integer, and still outside wherever it was outside. */
-static float tame(float u, uint size)
+static bool repeats(uint sampler)
 {
-    return fmin(fmax(u, -2.0f), (float)size + 1.0f);
+    return (sampler & (TSL_KC_SAMPLER_ADDRESS | TSL_KC_SAMPLER_NORMALIZED)) ==
+           (TSL_KC_SAMPLER_REPEAT | TSL_KC_SAMPLER_NORMALIZED);
+}
+
+/* Small enough for an integer, and still outside wherever it was outside. What repeats is 0 … size, but for NaNs. */
+static float tame(uint sampler, float u, uint size)
+{
+    return repeats(sampler) ? fmax(u, 0.0f) : fmin(fmax(u, -2.0f), (float)size + 1.0f);
 }
 
 /* s' of CLK_ADDRESS_MIRRORED_REPEAT: 0 … 1 */
@@ -472,15 +478,17 @@ static int wrap(uint sampler, int i, uint size)
 {
     int n = (int)size;
 
-    if ((sampler & (TSL_KC_SAMPLER_ADDRESS | TSL_KC_SAMPLER_NORMALIZED)) ==
-        (TSL_KC_SAMPLER_REPEAT | TSL_KC_SAMPLER_NORMALIZED))
-        return i < 0 ? i + n : i > n - 1 ? i - n : i;
+    if (repeats(sampler))
+        return i < 0 ? n - 1 : i > n - 1 ? 0 : i;
     return by_mode(sampler, i, size);
 }
 
 static int nearest(uint sampler, float s, uint size)
 {
-    return wrap(sampler, (int)floor(tame(unnormalized(sampler, s, size), size)), size);
+    float u = tame(sampler, unnormalized(sampler, s, size), size);
+    uint i = (uint)u;
+
+    return repeats(sampler) ? (i < size ? (int)i : 0) : wrap(sampler, (int)floor(u), size);
 }
 
 /* Two pixels in one dimension, and the weight of the second. */
@@ -491,7 +499,7 @@ struct pair {
 
 static struct pair pair_of(uint sampler, float s, uint size)
 {
-    float u = tame(unnormalized(sampler, s, size), size), v = u - 0.5f;
+    float u = tame(sampler, unnormalized(sampler, s, size), size), v = u - 0.5f;
     float first = floor(v), part = v - first;
     int i = (int)first;
     struct pair pair;
@@ -519,9 +527,13 @@ static inline float4 pixel(Image image, uint kind, bool inside, int x, int y, in
 /* Do indices stay inside whatever the coordinates are? */
 static inline bool stays_inside(uint sampler)
 {
-    uint mode = sampler & TSL_KC_SAMPLER_ADDRESS;
+    return (sampler & TSL_KC_SAMPLER_ADDRESS) != TSL_KC_SAMPLER_CLAMP;
+}
 
-    return mode != TSL_KC_SAMPLER_CLAMP && mode != TSL_KC_SAMPLER_REPEAT;
+/* Is what lies beyond an edge the edge? */
+static inline bool ends_at_edges(uint sampler)
+{
+    return stays_inside(sampler) && (sampler & TSL_KC_SAMPLER_ADDRESS) != TSL_KC_SAMPLER_REPEAT;
 }
 
 struct filter {
@@ -547,8 +559,8 @@ static inline bool is_amid(Image image, uint sampler, float s, uint size, float 
 {
     float given = unnormalized(sampler, s, size), amid = fmin(fmax(given, 0.5f), (float)size - 0.5f);
 
-    *u = stays_inside(sampler) ? amid : tame(given, size);
-    return stays_inside(sampler) || amid == given ||
+    *u = ends_at_edges(sampler) ? amid : tame(sampler, given, size);
+    return ends_at_edges(sampler) || amid == given ||
            (!has_planes(image) && (sampler & TSL_KC_SAMPLER_ADDRESS) == TSL_KC_SAMPLER_CLAMP);
 }
 

@@ -18,7 +18,7 @@ static const struct called {
 static const char passes[] = "always-inline,globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
                              "simplifycfg)";
 
-/* Of a sampler that isn't constant nothing folds, and kernels with many reads become too long. */
+/* Even of a constant sampler much is left, and kernels with many reads become too long. */
 #define MOST_SAMPLES 16
 
 /* A read by a texture unit is that much shorter. */
@@ -52,27 +52,44 @@ static void note_description(LLVMValueRef image)
     set_attribute(function, param, "dereferenceable", sizeof(struct tsl_kc_image));
 }
 
-static bool is_short(LLVMValueRef call, bool samples)
+/* Reads, or writes, that may be inlined. */
+struct room {
+    unsigned by_index, nearest, linear;
+};
+
+/* What a call takes of; NULL: it stays a call, as of a sampler that isn't constant nothing folds. */
+static unsigned *room_for(struct room *room, LLVMValueRef call, bool samples)
 {
-    return !samples || LLVMIsConstant(LLVMGetOperand(call, 1));
+    LLVMValueRef sampler = samples ? LLVMGetOperand(call, 1) : NULL;
+
+    if (!samples)
+        return &room->by_index;
+    if (!LLVMIsAConstantInt(sampler))
+        return NULL;
+    return LLVMConstIntGetZExtValue(sampler) & TSL_KC_SAMPLER_LINEAR ? &room->linear : &room->nearest;
 }
 
 /* The others stay calls. */
-static void inline_some(LLVMValueRef function, unsigned most, bool samples)
+static void inline_some(LLVMValueRef function, struct room room, bool samples)
 {
-    unsigned n = 0;
-
-    if (samples && most > MOST_SAMPLES)
-        most = MOST_SAMPLES;
     for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef call = LLVMGetUser(use);
+        unsigned *left;
 
         if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != function)
             continue;
         note_description(LLVMGetOperand(call, 0));
-        if (is_short(call, samples) && n++ < most)
-            kc_inline_call(call);
+        left = room_for(&room, call, samples);
+        if (!left || *left == 0)
+            continue;
+        --*left;
+        kc_inline_call(call);
     }
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
 }
 
 static bool inline_called(LLVMModuleRef module, const struct called *called, unsigned most)
@@ -80,11 +97,13 @@ static bool inline_called(LLVMModuleRef module, const struct called *called, uns
     LLVMValueRef function = LLVMGetNamedFunction(module, called->name);
     LLVMValueRef twin = kc_texel_twin(module, called->name);
 
+    unsigned samples = least(most, MOST_SAMPLES), texels = most * TEXEL_WORTH;
+
     if (!function || LLVMIsDeclaration(function))
         return false;
     if (twin)
-        inline_some(twin, most * TEXEL_WORTH, called->samples);
-    inline_some(function, most, called->samples);
+        inline_some(twin, (struct room){texels, texels, samples}, called->samples);
+    inline_some(function, (struct room){most, samples, samples}, called->samples);
     return true;
 }
 
