@@ -13,6 +13,7 @@
 #include "compiler/ptx/elements.h"
 #include "compiler/ptx/join.h"
 #include "compiler/ptx/narrow_vectors.h"
+#include "compiler/ptx/offsets.h"
 #include "compiler/ptx/remainders.h"
 #include "compiler/ptx/rotations.h"
 #include "compiler/ptx/sides.h"
@@ -600,12 +601,16 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     if (!add_work_items(request, log))
         return false;
     hide(request->module);
+    if (request->optimise)
+        kc_share_offsets(request->module);
     if (!optimise(request, log))
         return false;
     if (!widen_copies(request, log))
         return false;
-    if (request->optimise)
+    if (request->optimise) {
         kc_carry_indices(request->module);
+        kc_gather_offsets(request->module);
+    }
     if (!part_vectors(request, log))
         return false;
     kc_order_bytes(request->module);
