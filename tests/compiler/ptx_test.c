@@ -504,6 +504,43 @@ static void indices_are_carried_round_loops(void **state)
     }
 }
 
+/* Accesses of a tile in local memory, whose constants are parts of several terms, have one register for all. */
+static void tiles_have_one_address(void **state)
+{
+    static const char text[] =
+        "kernel __attribute__((reqd_work_group_size(256, 1, 1))) void f(global float *x) {\n"
+        "  local float tile[9000]; int l = get_local_id(0), row = l / 16 * 257, at = l % 4 * 8; float sum = 0;\n"
+        "  for (int i = l; i < 9000; i += 256) tile[i] = x[i];\n"
+        "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "  for (int k = 0; k < 8; k++) for (int i = 0; i < 8; i++) sum += tile[row + 4128 + (k * 32 + (i + at))];\n"
+        "  x[get_global_id(0)] = sum;\n"
+        "}\n";
+    char *made = made_of(text), *first = strstr(made, "ld.shared"), *next = first;
+    size_t n = strcspn(first, "+]");
+
+    (void)state;
+    n -= (size_t)(strchr(first, '[') - first);
+    for (int i = 0; i < 64; i++, next = strstr(next + 1, "ld.shared"))
+        if (!next || strncmp(strchr(next, '['), strchr(first, '['), n) != 0)
+            fail_msg("access %d: %.40s\n%s", i, next ? next : "none", made);
+    free(made);
+}
+
+/* Indices that differ by constants are one, and the constants parts of the accesses. */
+static void indices_share_what_they_have(void **state)
+{
+    static const char text[] = "kernel void f(global float *x, global float *y, int n, int m) {\n"
+                               "  int row = get_global_id(0), t = get_local_id(0) / 16; float sum = 0;\n"
+                               "  for (int j = 0; j < m; j += 16)\n"
+                               "    for (int k = 0; k < 4; k++) sum += x[row * n + (t + k * 4 + j)];\n"
+                               "  y[row] = sum;\n"
+                               "}\n";
+
+    (void)state;
+    assert_int_not_equal(n_times(text, "", "+48];"), 0);
+    assert_int_equal(n_times(text, "", "ld.global.f32"), 4 * n_times(text, "", "+48];"));
+}
+
 /* Two loops in one, of which the second needs what the first had made outside of both. */
 static void loops_in_loops_are_compiled(void **state)
 {
@@ -630,6 +667,18 @@ static void signs_are_bits_to_what_sees_them(void **state)
     assert_int_equal(n_times(seen, "", "neg.f32"), 0);
     assert_true(n_times(seen, "", "and.b64") >= 2);
     assert_int_equal(n_times(numbers, "", "abs.f32"), 1);
+}
+
+/* In functions of functions, where not each work-item comes. */
+static void functions_print(void **state)
+{
+    static const char text[] =
+        "void inner(global int *x, int i) { if (x[i] != 2) printf(\"%d %f\\n\", i, 2.0); }\n"
+        "void outer(global int *x, int i) { if (x[i] > 0) inner(x, i); else printf(\"none\\n\"); }\n"
+        "kernel void f(global int *x) { int i = get_global_id(0); if (x[i] != 5) outer(x, i); x[i]++; }\n";
+
+    (void)state;
+    assert_int_equal(n_times(text, "", "vprintf,"), 2);
 }
 
 /* CUDA's vprintf knows no "hh": bytes are passed as the integers that they are. */
@@ -803,6 +852,27 @@ static void images_are_read_by_textures(void **state)
     assert_int_equal(n_times(text, "-cl-std=CL2.0 -cl-opt-disable", "$textures("), 0);
 }
 
+/* Many of a constant sampler are no calls, and what repeats is never outside: no read asks. */
+static void reads_that_repeat_are_short(void **state)
+{
+    static const char text[] =
+        "constant sampler_t s = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_NEAREST;\n"
+        "kernel void f(global float4 *x, read_only image3d_t i) {\n"
+        "  float4 at = x[get_global_id(0)], sum = 0;\n"
+        "#define R(k) sum += read_imagef(i, s, at + (float4)(k * 0.1f, 0, 0, 0));\n"
+        "#define R10(k) R(k) R(k + 1) R(k + 2) R(k + 3) R(k + 4) R(k + 5) R(k + 6) R(k + 7) R(k + 8) R(k + 9)\n"
+        "  R10(0) R10(10) R10(20) R10(30)\n"
+        "  x[get_global_id(0)] = sum;\n"
+        "}\n";
+    char *made = made_of(text), *textures = strstr(made, "$textures(");
+
+    (void)state;
+    assert_int_equal(n_times(text, "", "tex.1d.v4"), 40);
+    assert_null(strstr(textures, "call.uni"));
+    assert_null(strstr(textures, ", -1,"));
+    free(made);
+}
+
 /* Of two kernels, one of which has the name of the other's twin, neither is lost. */
 static void a_kernel_may_be_called_like_a_twin(void **state)
 {
@@ -960,6 +1030,8 @@ int main(void)
 #endif
         cmocka_unit_test(products_are_carried_round_loops),
         cmocka_unit_test(indices_are_carried_round_loops),
+        cmocka_unit_test(tiles_have_one_address),
+        cmocka_unit_test(indices_share_what_they_have),
         cmocka_unit_test(loops_in_loops_are_compiled),
         cmocka_unit_test(long_sums_are_compiled_soon),
         cmocka_unit_test(quick_sides_come_first),
@@ -974,7 +1046,9 @@ int main(void)
         cmocka_unit_test(remainders_are_left_to_the_hardware),
         cmocka_unit_test(sums_with_products_end_with_these),
         cmocka_unit_test(unrolled_loops_have_one_counter),
+        cmocka_unit_test(functions_print),
         cmocka_unit_test(images_are_read_by_textures),
+        cmocka_unit_test(reads_that_repeat_are_short),
         cmocka_unit_test(a_kernel_may_be_called_like_a_twin),
         cmocka_unit_test(short_functions_are_short),
         cmocka_unit_test(shuffles_stay_in_registers),

@@ -188,6 +188,18 @@ static LLVMValueRef build_call(struct print *print, LLVMModuleRef module, const 
     return LLVMBuildCall2(print->builder, type, function, print->args, print->n_args, "");
 }
 
+/* At the function's begin: elsewhere the inliner saves and restores the stack around it, which a GPU hasn't. */
+static LLVMValueRef private_memory(const struct print *print, LLVMTypeRef type)
+{
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(LLVMGetInstructionParent(print->call)));
+    LLVMValueRef memory;
+
+    LLVMPositionBuilderBefore(print->builder, LLVMGetFirstInstruction(entry));
+    memory = LLVMBuildAlloca(print->builder, type, "");
+    LLVMPositionBuilderBefore(print->builder, print->call);
+    return memory;
+}
+
 /* vprintf(format, arguments): a structure of the promoted arguments, in private memory (CUDA C++ Programming Guide,
  * "Formatted Output"). */
 static LLVMValueRef build_vprintf(struct print *print, LLVMModuleRef module, const char *format)
@@ -202,7 +214,7 @@ static LLVMValueRef build_vprintf(struct print *print, LLVMModuleRef module, con
         types[i] = LLVMTypeOf(print->args[FIXED_ARGS + i]);
     fields = LLVMStructTypeInContext(print->context, types, n, false);
     free(types);
-    memory = LLVMBuildAlloca(print->builder, fields, "");
+    memory = private_memory(print, fields);
     for (unsigned i = 0; i < n; i++)
         LLVMBuildStore(print->builder, print->args[FIXED_ARGS + i],
                        LLVMBuildStructGEP2(print->builder, fields, memory, i, ""));
