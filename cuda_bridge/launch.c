@@ -145,12 +145,16 @@ static size_t divisor(size_t n, size_t max, size_t unit)
     return best;
 }
 
+/* Of a group of two dimensions: wide enough for kernels that pass over memory, and not all of the group, for those that
+ * read rows and columns. */
+#define USUAL_WIDTH 64
+
 /* A local size where the application leaves it to us: a divisor, so that all groups are equal. */
 static void choose_local(const struct tsl_cuda_kernel *kernel, const struct tsl_cuda_gpu *gpu,
                          struct tsl_window *window)
 {
     size_t room = kernel->max_threads < TSL_CUDA_USUAL_GROUP ? kernel->max_threads : TSL_CUDA_USUAL_GROUP;
-    size_t first = window->work_dim > 1 && window->global_size[1] > 1 && room > 32 ? 32 : room;
+    size_t first = window->work_dim > 1 && window->global_size[1] > 1 && room > USUAL_WIDTH ? USUAL_WIDTH : room;
 
     window->local_size[0] = divisor(window->global_size[0], first, (size_t)gpu->warp);
     room /= window->local_size[0];
