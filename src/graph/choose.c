@@ -188,6 +188,8 @@ bool tsl_place_choose(struct tsl_command *c)
                           .n_behind = n_behind,
                           .back_ns = back_ns,
                           .arg = c};
+    if (tsl_placer_is_ahead(g->placer, &ask, &c->share.placement))
+        return false;
     if (tsl_cut_again(c, &ask, candidates) || tsl_stay(c, &ask))
         return placed(c);
     ask.ready_ns = tsl_survey(c, &c->share.window, members, candidates);

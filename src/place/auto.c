@@ -340,12 +340,14 @@ static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const st
     placer->used[placement->member] = true;
     placement->known = option->known;
     placement->run_ns = option->run_ns;
+    if (option->known && !placement->part)
+        placement->work_ns = option->run_ns;
     placement->end_ns = (uint64_t)fmin(option->end_ns, NEVER_NS);
     if (option->known && !placement->part) {
         tsl_gains_launched(placer, ask, placement->member, option->run_ns);
         tsl_apart_placed(placer, placement, candidate->move_ns);
-        tsl_pace_launched(placer, ask, option->run_ns);
     }
+    tsl_pace_placed(placer, placement, ask->now_ns);
     decide_flags(placer, ask, option, placement);
     /* As if the data moved at once: until what the command waits for is there, the link is free for others. */
     if (candidate->move_ns > 0)
@@ -531,6 +533,9 @@ void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, u
     option.start_ns = fmax(there, now + tsl_busy_ns(placer, member, ask->now_ns));
     option.end_ns = option.start_ns + option.run_ns + TSL_LAUNCH_NS;
     *placement = (struct tsl_placement){.member = member, .try = is_try, .part = true, .first = option.n_samples == 0};
+    double share = ask->size ? (double)size / (double)ask->size : 0;
+    placement->work_ns = placer->layout.cut_ns * share;
+    placement->booked_ns = placer->layout.cut_booked_ns * share;
     placer->purse_ns -= is_try ? option.run_ns : 0;
     place(placer, ask, &option, placement);
     tsl_parts_time(placer, ask, placement);

@@ -100,9 +100,14 @@ struct tsl_layout {
     double booked_ns;              /* what the ledger says of what is watched */
     unsigned n_slow;               /* so many times, one after another, it wasn't higher */
     struct tsl_pace pace, whole_pace;
-    uint64_t last_at_ns; /* when a launch was placed last ... */
-    double ahead_ns;     /* ... what it takes, with those before it, that can't be over by then ... */
-    double busy_ns;      /* ... and how long members were busy from then with what was placed before it */
+    bool is_due;          /* the pace is to be judged */
+    unsigned phase;       /* of epochs, by number */
+    unsigned n_watched;   /* launches, and parts of such, that have ended since the pace was judged last */
+    uint64_t end_ns;      /* when one ended last ... */
+    double owed_ns;       /* ... what of the time until then nothing counts for yet ... */
+    double allowed_ns;    /* ... and what may */
+    double cut_ns;        /* what the launch takes whole that was cut last ... */
+    double cut_booked_ns; /* ... and what the ledger has for it */
 };
 
 /* Of apart.c. */
@@ -308,9 +313,12 @@ bool tsl_layout_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
  * the epoch pays. */
 double tsl_layout_earned(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_layout_moves *moves,
                          double ns);
-/* pace.c: an epoch begins; a launch is placed, or cut, that takes so much whole. */
+/* pace.c: an epoch begins; a launch is to be cut, in one or not; a launch, or a part of one, is placed. */
 void tsl_pace_begin(struct tsl_placer *placer, uint64_t now_ns);
-void tsl_pace_launched(struct tsl_placer *placer, const struct tsl_ask *ask, double whole_ns);
+void tsl_pace_cut(struct tsl_placer *placer, uint64_t now_ns);
+void tsl_pace_placed(struct tsl_placer *placer, struct tsl_placement *placement, uint64_t now_ns);
+/* A launch, or a part of one, has ended. */
+void tsl_pace_ended(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended);
 /* Is it known how launches get on without that? */
 bool tsl_pace_knows(const struct tsl_placer *placer);
 /* Did they get on no faster with distributed data in earlier runs of the program, as a rule? */

@@ -429,6 +429,9 @@ void tsl_placer_place_rim(struct tsl_placer *placer, const struct tsl_placement 
                                   .timed = inside->timed,
                                   .watch = inside->watch,
                                   .run_ns = inside->run_ns * part,
+                                  .work_ns = inside->work_ns * part,
+                                  .booked_ns = inside->booked_ns * part,
+                                  .paced = inside->paced,
                                   .end_ns = inside->end_ns};
     if (placer->model)
         tsl_load_add(&placer->load[rim->member], rim, now_ns);

@@ -236,7 +236,6 @@ static void book(struct tsl_placer *placer, double ns)
     double floor_ns = fmax(OVERDRAWN_NS, placer->back_ns) + (placer->layout.is_open ? placer->layout.spent_ns : 0);
 
     tsl_pays_correct(placer, ns);
-    placer->layout.booked_ns += ns;
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "the ledger has %.0f µs, by %+.0f", placer->ledger_ns / 1e3, ns / 1e3);
     if (placer->ledger_ns > -floor_ns)
         return;
@@ -245,12 +244,19 @@ static void book(struct tsl_placer *placer, double ns)
         tsl_pays_pause(placer);
 }
 
+/* Of no launch that is cut. */
+static void book_loss(struct tsl_placer *placer, double ns)
+{
+    placer->layout.booked_ns -= ns;
+    book(placer, -ns);
+}
+
 void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member)
 {
     double peer_ns = ask->candidates[member].peer_ns;
 
     if (placer->n_cuts && peer_ns > 0)
-        book(placer, -with_latency(placer, peer_ns));
+        book_loss(placer, with_latency(placer, peer_ns));
     placer->layout.earned_ns -= peer_ns;
     placer->back_ns = fmax(placer->back_ns - peer_ns, 0); /* It has brought so much together. */
 }
@@ -276,15 +282,17 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
     for (unsigned i = 0; i < placer->n; i++)
         if (parts->of[i] > 0)
             peer_ns = fmax(peer_ns, ask->candidates[i].peer_ns);
-    if (parts->known) {
+    if (parts->known)
         tsl_gains_cut(placer, parts->whole_run_ns);
-        tsl_pace_launched(placer, ask, parts->whole_run_ns);
-    }
+    tsl_pace_cut(placer, ask->now_ns);
     placer->n_cuts++;
     placer->back_ns = fmax(placer->back_ns, parts->whole_peer_ns);
     if (gain_ns > 0)
         take_more(placer);
-    book(placer, gain_ns - open_ns(placer, parts, fmax(peer_ns - paid_ns, 0)));
+    gain_ns -= open_ns(placer, parts, fmax(peer_ns - paid_ns, 0));
+    placer->layout.cut_ns = parts->known ? parts->whole_run_ns : 0;
+    placer->layout.cut_booked_ns = gain_ns;
+    book(placer, gain_ns);
 }
 
 void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
@@ -401,6 +409,8 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
                     tsl_members_has(parts->tried, i) ? ", as a try" : "");
     if (only_tries(placer, parts))
         return purse_pays(placer, parts, 0);
+    if (tsl_pace_was_slower(placer) && !tsl_pace_knows(placer)) /* It must be known to be judged. */
+        return false;
     if (cut_ns + move_ns < parts->whole_ns) {
         *paid_ns = tsl_layout_earned(placer, ask, &moves, parts->whole_run_ns - (cut_ns - start) - move_ns);
         return true;
@@ -448,6 +458,29 @@ bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
     return true;
 }
 
+#define AHEAD_NS    1e7
+#define AHEAD_PARTS 8 /* and so many wait on each member */
+
+bool tsl_placer_is_ahead(const struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
+{
+    unsigned n = 0, longest = 0;
+
+    if (!placer->model || !placer->n_cuts || placer->by_weight || tsl_split_always(placer->split) ||
+        ask->by != TSL_PLACE_BY_SETTINGS)
+        return false;
+    for (unsigned i = 0; i < placer->n; i++) {
+        if (placer->last_of[i] <= 0)
+            continue;
+        if (placer->load[i].n < AHEAD_PARTS || tsl_busy_ns(placer, i, ask->now_ns) < AHEAD_NS)
+            return false;
+        longest = n++ && placer->load[longest].n >= placer->load[i].n ? longest : i;
+    }
+    if (n < 2)
+        return false;
+    *placement = (struct tsl_placement){.member = longest, .later = true};
+    return true;
+}
+
 bool tsl_placer_repeats(const struct tsl_placer *placer, const struct tsl_ask *ask)
 {
     return placer->model && !placer->paused && !placer->by_weight && !tsl_split_always(placer->split) &&
@@ -471,7 +504,7 @@ void tsl_placer_parts_waited(struct tsl_placer *placer, double peer_ns, double w
     double more_ns = waited_ns - with_latency(placer, peer_ns);
 
     if (more_ns > UNTHOUGHT_NS && placer->n_cuts)
-        book(placer, -more_ns);
+        book_loss(placer, more_ns);
     tsl_samples_add(&placer->latency, fmax(waited_ns - peer_ns, 1));
 }
 

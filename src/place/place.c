@@ -365,6 +365,7 @@ void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement,
     if (!placer->model)
         return;
     tsl_auto_done(placer, placement, ended);
+    tsl_pace_ended(placer, placement, ended);
     if (ended->ran_ns && !placement->known && !placement->part)
         tsl_gains_ended(placer, (double)ended->ran_ns);
     note_spent(placer, placement, ended);

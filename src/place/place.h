@@ -86,9 +86,12 @@ struct tsl_placement {
     bool first;            /* of a part: no launch of the kernel at that size was seen on that kind of member */
     unsigned epoch;
     enum tsl_way way;
-    bool known;      /* run_ns comes from runs of the kernel on that kind of member, not from fears */
-    double run_ns;   /* estimated */
-    uint64_t end_ns; /* when it will have ended, estimated; 0: not estimated by this policy */
+    bool known;       /* run_ns comes from runs of the kernel on that kind of member, not from fears */
+    double run_ns;    /* estimated */
+    double work_ns;   /* what of a launch it does, by what that takes whole; 0: not known ... */
+    double booked_ns; /* ... what the ledger has for that ... */
+    unsigned paced;   /* ... and the phase whose pace it tells (pace.c) */
+    uint64_t end_ns;  /* when it will have ended, estimated; 0: not estimated by this policy */
 };
 
 struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct tsl_member *const *members,
@@ -231,6 +234,10 @@ void tsl_placer_moves(struct tsl_placer *placer, struct tsl_layout_mark *mark, d
 void tsl_placer_decided(struct tsl_placer *placer, struct tsl_layout_mark *mark);
 /* Does it pay? Of the ask's candidates move_ns is what their parts lack. */
 bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts);
+/* Have the members among which launches are cut enough to do? Then nothing is placed now, as placement->later says:
+ * what is cut far ahead of them is cut by what was known long before. */
+bool tsl_placer_is_ahead(const struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+
 /* May a launch be cut as the one before, without being asked about? Then it is to be told. Of the ask's candidates
  * move_ns is what was found for that one. */
 bool tsl_placer_repeats(const struct tsl_placer *placer, const struct tsl_ask *ask);

@@ -32,6 +32,8 @@ struct world {
     double half_ns;      /* what it takes to move a half of an object */
     double unthought_ns; /* what a cut launch takes more than anybody tells the placer ... */
     double first_ns;     /* ... and the first of each kernel */
+    double opens_ns;     /* what the second member takes before its first part */
+    unsigned batch;      /* so many launches are enqueued one behind the other; 0: each when the one before ended */
     unsigned cut;        /* bits: kernels that were */
     struct kernel kernels[MOST];
     struct thing things[MOST];
@@ -42,6 +44,14 @@ static struct tsl_member *const pointers[N] = {&members[0], &members[1]};
 static struct tsl_placer *placer;
 static uint64_t now_ns;
 static unsigned n_cut;
+
+/* A launch, or a part of one, that a member has yet to end. */
+static struct pending {
+    struct tsl_placement placement;
+    struct tsl_ended at_end;
+} pending[2 * MOST];
+static unsigned n_pending;
+static uint64_t free_ns[N]; /* when members will have ended what they have */
 
 static void begin(void)
 {
@@ -55,8 +65,8 @@ static void begin(void)
     assert_non_null(placer);
     placer->kind[1] = placer->kind[0];
     placer->used[0] = placer->used[1] = true;
-    now_ns = 1000000000;
-    n_cut = 0;
+    now_ns = free_ns[0] = free_ns[1] = 1000000000;
+    n_cut = n_pending = 0;
 }
 
 /* ---- What moves -------------------------------------------------------------------------------------------------- */
@@ -123,44 +133,76 @@ static bool pays(struct world *world, unsigned k, const struct tsl_ask *whole, c
     return it_pays;
 }
 
-static void ended(struct tsl_placement *placement, unsigned k, uint64_t size, double ran_ns)
+/* All that is over by now. */
+static void notice_ends(void)
 {
-    const struct tsl_ended at_end = {
-        .kernel = FIRST_KEY + k, .size = size, .ran_ns = (uint64_t)ran_ns, .end_ns = now_ns, .now_ns = now_ns};
+    unsigned left = 0;
 
-    tsl_placer_done(placer, placement, &at_end);
+    for (unsigned i = 0; i < n_pending; i++) {
+        struct pending *one = &pending[i];
+
+        if (one->at_end.end_ns > now_ns) {
+            pending[left++] = *one;
+            continue;
+        }
+        one->at_end.now_ns = now_ns;
+        tsl_placer_done(placer, &one->placement, &one->at_end);
+    }
+    n_pending = left;
+}
+
+/* The member will compute it when all before is done, and what it lacks has come. */
+static void begins(const struct tsl_placement *placement, unsigned k, uint64_t size, double moves_ns, double ran_ns)
+{
+    uint64_t *free = &free_ns[placement->member];
+    struct pending one = {.placement = *placement, .at_end = {.kernel = FIRST_KEY + k, .size = size}};
+
+    *free = (*free > now_ns ? *free : now_ns) + (uint64_t)(moves_ns + ran_ns);
+    one.at_end.ran_ns = (uint64_t)ran_ns;
+    one.at_end.end_ns = *free;
+    assert_true(n_pending < sizeof(pending) / sizeof(pending[0]));
+    pending[n_pending++] = one;
+}
+
+static void wait_for(unsigned member)
+{
+    now_ns = free_ns[member] > now_ns ? free_ns[member] : now_ns;
+    notice_ends();
 }
 
 static void run_cut(struct world *world, unsigned k, const struct tsl_ask *asked)
 {
     const struct kernel *kernel = &world->kernels[k];
     struct tsl_placement placements[N];
-    double longest = 0;
+    double moves_ns[N], first_ns = world->cut & 1u << k ? 0 : world->first_ns;
 
     n_cut++;
     for (unsigned i = 0; i < N; i++) {
-        longest = fmax(longest, lacks_ns(world, kernel, i, 1u << i));
+        moves_ns[i] = lacks_ns(world, kernel, i, 1u << i);
         tsl_placer_place_part(placer, asked, i, LARGE / 2, &placements[i]);
     }
     for (unsigned i = 0; i < N; i++)
         use(world, kernel, i, 1u << i);
-    now_ns += (uint64_t)(longest + kernel->run_ns / 2 + 2e4 + world->unthought_ns);
-    now_ns += world->cut & 1u << k ? 0 : (uint64_t)world->first_ns;
+    now_ns += (uint64_t)(2e4 + world->unthought_ns + first_ns);
     world->cut |= 1u << k;
+    moves_ns[1] += world->opens_ns;
+    world->opens_ns = 0;
     for (unsigned i = 0; i < N; i++)
-        ended(&placements[i], k, LARGE / 2, kernel->run_ns / 2);
+        begins(&placements[i], k, LARGE / 2, moves_ns[i], kernel->run_ns / 2);
     tsl_placer_parts_ended(placer, (uint64_t)kernel->run_ns / 2, (uint64_t)kernel->run_ns / 2 + 20000);
 }
 
+/* Whole launches are placed when they can start. */
 static void run_whole(struct world *world, unsigned k, const struct tsl_ask *asked)
 {
     const struct kernel *kernel = &world->kernels[k];
     struct tsl_placement placement;
 
     tsl_placer_choose(placer, asked, &placement);
-    now_ns += (uint64_t)(lacks_ns(world, kernel, placement.member, 3) + kernel->run_ns);
+    double moves_ns = lacks_ns(world, kernel, placement.member, 3);
     use(world, kernel, placement.member, 3);
-    ended(&placement, k, LARGE, kernel->run_ns);
+    begins(&placement, k, LARGE, moves_ns, kernel->run_ns);
+    wait_for(placement.member);
 }
 
 static void launch(struct world *world, unsigned k)
@@ -173,6 +215,7 @@ static void launch(struct world *world, unsigned k)
         run_cut(world, k, &asked);
     else
         run_whole(world, k, &asked);
+    notice_ends();
 }
 
 /* ---- Programs ---------------------------------------------------------------------------------------------------- */
@@ -209,10 +252,14 @@ static double run(struct world *world, unsigned n_turns)
 
     whole_ns = 0;
 
-    for (unsigned t = 0; t < n_turns; t++)
+    for (unsigned t = 0, n = 0; t < n_turns; t++)
         for (unsigned k = 0; k < world->n; k++) {
             launch(world, k);
             whole_ns += world->kernels[k].run_ns;
+            if (world->batch && ++n % world->batch)
+                continue;
+            for (unsigned i = 0; i < N; i++)
+                wait_for(i);
         }
     return ((double)now_ns - before) / whole_ns;
 }
@@ -286,6 +333,25 @@ static void test_slow_first_launches(void **state)
     tsl_placer_destroy(placer);
 }
 
+/* Two objects, each read by the other's kernel, which lie on one member: the moves take as long as fifteen launches,
+ * the other member opens for as long, and the program waits for each ten. */
+static void test_batches(void **state)
+{
+    (void)state;
+    begin();
+    struct world world = {.n = 2,
+                          .half_ns = 1.3e7,
+                          .opens_ns = 5e7,
+                          .batch = 10,
+                          .kernels = {{.reads = 3, .writes = 1, .run_ns = 3.5e6, .windows = true},
+                                      {.reads = 3, .writes = 2, .run_ns = 3.5e6, .windows = true}}};
+    for (unsigned o = 0; o < 2; o++)
+        world.things[o].has[0][0] = world.things[o].has[0][1] = true;
+    assert_pace(run(&world, 40), 1.2);
+    assert_pace(run(&world, 40), 0.6);
+    tsl_placer_destroy(placer);
+}
+
 /* Of many programs none takes much longer than whole, and most take much less. */
 static void test_many(void **state)
 {
@@ -317,6 +383,7 @@ int main(void)
         cmocka_unit_test(test_one_needs_them_together),
         cmocka_unit_test(test_slow_host),
         cmocka_unit_test(test_slow_first_launches),
+        cmocka_unit_test(test_batches),
         cmocka_unit_test(test_many),
     };
 

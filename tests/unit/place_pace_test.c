@@ -9,11 +9,19 @@
 #define KERNEL 100
 #define WHOLE  1e6 /* ns that a launch takes whole */
 #define PART   6e5 /* ... and each of its parts */
+#define MOST   1000
 
 static struct tsl_member members[N];
 static struct tsl_member *const pointers[N] = {&members[0], &members[1]};
 static struct tsl_placer *placer;
-static uint64_t now_ns;
+static uint64_t now_ns, free_ns[N];
+
+/* What is placed and hasn't ended. */
+static struct {
+    struct tsl_placement placement;
+    uint64_t end_ns;
+} pending[MOST];
+static unsigned n_pending;
 
 static void begin(void)
 {
@@ -23,7 +31,8 @@ static void begin(void)
         members[i] = (struct tsl_member){.caps.speed = 1, .index = i};
     placer = tsl_placer_create(&settings, pointers, N);
     assert_non_null(placer);
-    now_ns = 1000000000;
+    now_ns = free_ns[0] = free_ns[1] = 1000000000;
+    n_pending = 0;
 }
 
 static int end(void **state)
@@ -33,15 +42,32 @@ static int end(void **state)
     return 0;
 }
 
-/* A launch is placed, `after_ns` later than the one before; `n` members have `ns` more to do by it. */
-static void launch(double after_ns, unsigned n, double ns)
+/* Ends are noticed in their order. */
+static void pass(double ns)
 {
-    struct tsl_ask ask = {.kernel = KERNEL, .now_ns = now_ns += (uint64_t)after_ns};
+    unsigned left = 0;
 
-    tsl_pace_launched(placer, &ask, WHOLE);
+    now_ns += (uint64_t)ns;
+    for (unsigned i = 0; i < n_pending; i++) {
+        struct tsl_ended ended = {.kernel = KERNEL, .end_ns = pending[i].end_ns, .now_ns = now_ns};
+        if (ended.end_ns <= now_ns)
+            tsl_pace_ended(placer, &pending[i].placement, &ended);
+        else
+            pending[left++] = pending[i];
+    }
+    n_pending = left;
+}
+
+/* A launch is placed on so many members, each of which takes `ns` for it. */
+static void launch(unsigned n, double ns)
+{
     for (unsigned i = 0; i < n; i++) {
-        struct tsl_placement placement = {.member = i, .run_ns = ns};
-        tsl_load_add(&placer->load[i], &placement, now_ns);
+        struct tsl_placement placement = {.member = i, .part = n > 1, .work_ns = WHOLE / n, .run_ns = ns};
+        tsl_pace_placed(placer, &placement, now_ns);
+        free_ns[i] = (free_ns[i] > now_ns ? free_ns[i] : now_ns) + (uint64_t)ns;
+        assert_true(n_pending < MOST);
+        pending[n_pending].placement = placement;
+        pending[n_pending++].end_ns = free_ns[i];
     }
 }
 
@@ -59,8 +85,10 @@ static void assert_near(double value, double expected)
 /* One after another, each as the one before ends. */
 static void whole_ones(unsigned n)
 {
-    for (unsigned i = 0; i < n; i++)
-        launch(WHOLE, 1, WHOLE);
+    for (unsigned i = 0; i < n; i++) {
+        launch(1, WHOLE);
+        pass(WHOLE);
+    }
 }
 
 static void begin_epoch(void)
@@ -70,7 +98,15 @@ static void begin_epoch(void)
     placer->layout.watch_ns = 1e18;
 }
 
-/* Launches that are cut are placed far ahead of the members, which set the pace all the same. */
+static void cut_ones(unsigned n, double every_ns)
+{
+    for (unsigned i = 0; i < n; i++) {
+        launch(N, PART);
+        pass(every_ns);
+    }
+}
+
+/* Launches that are placed far ahead of the members get on as these do. */
 static void test_ahead(void **state)
 {
     (void)state;
@@ -78,8 +114,10 @@ static void test_ahead(void **state)
     whole_ones(50);
     assert_near(pace_of(&placer->layout.whole_pace), 1);
     begin_epoch();
+    cut_ones(200, 5e4);
+    assert_near(pace_of(&placer->layout.pace), WHOLE / PART);
     for (unsigned i = 0; i < 200; i++)
-        launch(5e4, N, PART);
+        pass(PART);
     assert_near(pace_of(&placer->layout.pace), WHOLE / PART);
 }
 
@@ -90,31 +128,107 @@ static void test_slow_host(void **state)
     begin();
     whole_ones(50);
     begin_epoch();
-    for (unsigned i = 0; i < 200; i++)
-        launch(9e5, N, PART);
+    cut_ones(200, 9e5);
     assert_near(pace_of(&placer->layout.pace), WHOLE / 9e5);
 }
 
-/* After launches that are far ahead whole ones begin late; that is no time of theirs. */
-static void test_backlog(void **state)
+/* Whole launches that end in an epoch tell nothing of it, and cut ones that end behind it nothing of whole ones. */
+static void test_late(void **state)
 {
     (void)state;
     begin();
+    for (unsigned i = 0; i < 50; i++)
+        launch(1, WHOLE);
     begin_epoch();
-    for (unsigned i = 0; i < 200; i++)
-        launch(5e4, N, PART);
+    pass(25 * WHOLE);
+    assert_true(placer->layout.pace.time_ns <= 0);
+    pass(25 * WHOLE);
+    cut_ones(50, 5e4);
     tsl_layout_close(placer);
-    launch(200 * (PART - 5e4), 1, WHOLE);
-    whole_ones(50);
+    double work_ns = placer->layout.whole_pace.work_ns;
+    pass(50 * PART);
     assert_near(pace_of(&placer->layout.whole_pace), 1);
+    assert_true(placer->layout.whole_pace.work_ns <= work_ns);
+}
+
+/* What the epoch's first moves take counts for no launch. */
+static void test_settles(void **state)
+{
+    (void)state;
+    begin();
+    whole_ones(50);
+    begin_epoch();
+    placer->layout.began_ns = placer->layout.paid_at_ns = now_ns;
+    launch(N, 2e7);
+    pass(2e7);
+    cut_ones(20, PART);
+    assert_near(pace_of(&placer->layout.pace), WHOLE / PART);
+}
+
+/* A member that opens is late with all it has; it does so once. So is a program that does something else. */
+static void test_opens(void **state)
+{
+    (void)state;
+    begin();
+    whole_ones(50);
+    begin_epoch();
+    launch(N, 5e7);
+    pass(5e7);
+    cut_ones(100, PART);
+    assert_near(pace_of(&placer->layout.pace), 101 * WHOLE / (100 * PART + 1e6 + 2 * WHOLE));
+}
+
+/* Nothing follows from a few. */
+static void test_few_are_not_enough(void **state)
+{
+    (void)state;
+    begin();
+    whole_ones(50);
+    begin_epoch();
+    placer->layout.watch_ns = 0;
+    cut_ones(7, PART);
+    assert_false(placer->layout.is_due);
+    cut_ones(1, PART);
+    assert_true(placer->layout.is_due);
+}
+
+/* Members that have enough to do get no more parts for now. */
+static void has(unsigned n, double run_ns, bool enough)
+{
+    struct tsl_ask ask = {.kernel = KERNEL, .now_ns = now_ns};
+    struct tsl_placement placement = {0};
+
+    begin();
+    placer->n_cuts = 1;
+    placer->last_of[0] = placer->last_of[1] = 0.5;
+    for (unsigned i = 0; i < N * n; i++) {
+        struct tsl_placement part = {.member = i % N, .part = true, .run_ns = run_ns};
+        tsl_load_add(&placer->load[i % N], &part, now_ns);
+    }
+    ask.now_ns = now_ns;
+    assert_int_equal(tsl_placer_is_ahead(placer, &ask, &placement), enough);
+    assert_int_equal(placement.later, enough);
+    ask.by = TSL_PLACE_BY_EAGER;
+    assert_false(tsl_placer_is_ahead(placer, &ask, &placement));
+    tsl_placer_destroy(placer);
+}
+
+static void test_enough_to_do(void **state)
+{
+    (void)state;
+    has(8, 2e6, true);
+    has(7, 2e6, false);
+    has(8, 1e6, false);
+    begin();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_ahead, end),
-        cmocka_unit_test_teardown(test_slow_host, end),
-        cmocka_unit_test_teardown(test_backlog, end),
+        cmocka_unit_test_teardown(test_ahead, end),        cmocka_unit_test_teardown(test_slow_host, end),
+        cmocka_unit_test_teardown(test_late, end),         cmocka_unit_test_teardown(test_settles, end),
+        cmocka_unit_test_teardown(test_opens, end),        cmocka_unit_test_teardown(test_few_are_not_enough, end),
+        cmocka_unit_test_teardown(test_enough_to_do, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
