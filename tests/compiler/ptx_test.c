@@ -541,6 +541,35 @@ static void indices_share_what_they_have(void **state)
     assert_int_equal(n_times(text, "", "ld.global.f32"), 4 * n_times(text, "", "+48];"));
 }
 
+/* An array that is used in a loop, and behind it where the loop is left out, too, has one address. */
+static void ways_share_addresses(void **state)
+{
+    static const char text[] =
+        "kernel void f(global char *p, global long *from, int n) {\n"
+        "  long i = get_global_id(0); global float *x = (global float *)(p + from[0]), *y = (global float *)(p + "
+        "from[1]);\n"
+        "  if (i < from[2]) {\n"
+        "    __attribute__((opencl_unroll_hint(1))) for (int k = 0; k < n; k++) { x[i] += y[i]; y[i] = x[i] * 3; }\n"
+        "    x[i] *= 2; y[i] += 1;\n"
+        "  }\n"
+        "}\n";
+    char *made = made_of(text);
+    const char *at = made;
+    char first[2][16], *load;
+
+    (void)state;
+    for (unsigned n = 0; (load = strstr(at, "ld.global.f32")); n++) {
+        char *begin = strchr(load, '[');
+        begin[strcspn(begin, "]")] = '\0';
+        if (n < 2)
+            snprintf(first[n], sizeof(first[n]), "%s", begin);
+        else if (strcmp(begin, first[0]) != 0 && strcmp(begin, first[1]) != 0)
+            fail_msg("%s isn't %s or %s", begin, first[0], first[1]);
+        at = begin + strlen(begin) + 1;
+    }
+    free(made);
+}
+
 /* Two loops in one, of which the second needs what the first had made outside of both. */
 static void loops_in_loops_are_compiled(void **state)
 {
@@ -1032,6 +1061,7 @@ int main(void)
         cmocka_unit_test(indices_are_carried_round_loops),
         cmocka_unit_test(tiles_have_one_address),
         cmocka_unit_test(indices_share_what_they_have),
+        cmocka_unit_test(ways_share_addresses),
         cmocka_unit_test(loops_in_loops_are_compiled),
         cmocka_unit_test(long_sums_are_compiled_soon),
         cmocka_unit_test(quick_sides_come_first),

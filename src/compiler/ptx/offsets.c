@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <uthash.h>
 
-#define MOST_TERMS 8 /* longer sums stay as they are */
+#define MOST_TERMS 8  /* longer sums stay as they are ... */
+#define MOST_STEPS 64 /* ... and those of so many additions */
 
 /* Values as they are defined: by their order the same terms of two indices are summed the same way, those of outer
  * loops first. */
@@ -20,7 +21,7 @@ enum width { WIDE, ZERO_EXTENDED, SIGN_EXTENDED };
 /* An index as a sum. */
 struct sum {
     LLVMValueRef terms[MOST_TERMS];
-    unsigned n_terms, n_constants;
+    unsigned n_terms, n_constants, n_steps;
     uint64_t constant;
     enum width width;
 };
@@ -40,9 +41,11 @@ static bool is_sum(LLVMValueRef value, enum width width)
     return width == WIDE || (width == ZERO_EXTENDED ? LLVMGetNUW(value) : LLVMGetNSW(value));
 }
 
-/* False: there are too many terms. */
+/* False: there are too many terms, or steps. */
 static bool add(struct sum *sum, LLVMValueRef value)
 {
+    if (++sum->n_steps > MOST_STEPS)
+        return false;
     if (LLVMIsAConstantInt(value)) {
         sum->constant +=
             sum->width == ZERO_EXTENDED ? LLVMConstIntGetZExtValue(value) : (uint64_t)LLVMConstIntGetSExtValue(value);

@@ -12,6 +12,7 @@
 #include "compiler/ptx/copies.h"
 #include "compiler/ptx/elements.h"
 #include "compiler/ptx/join.h"
+#include "compiler/ptx/joined_addresses.h"
 #include "compiler/ptx/narrow_vectors.h"
 #include "compiler/ptx/offsets.h"
 #include "compiler/ptx/remainders.h"
@@ -609,6 +610,7 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
         return false;
     if (request->optimise) {
         kc_carry_indices(request->module);
+        kc_join_addresses(request->module);
         kc_gather_offsets(request->module);
     }
     if (!part_vectors(request, log))

@@ -49,7 +49,13 @@ LLVMBool LLVMGetNSW(LLVMValueRef instruction);
 
 #if LLVM_VERSION_MAJOR < 18
 
-/* Older versions don't have the flag. */
+/* Older versions don't have these flags. */
+static inline LLVMBool LLVMGetIsDisjoint(LLVMValueRef instruction)
+{
+    (void)instruction;
+    return 0;
+}
+
 static inline LLVMBool LLVMGetNNeg(LLVMValueRef instruction)
 {
     (void)instruction;
