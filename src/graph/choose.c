@@ -188,8 +188,10 @@ bool tsl_place_choose(struct tsl_command *c)
                           .n_behind = n_behind,
                           .back_ns = back_ns,
                           .arg = c};
-    if (tsl_placer_is_ahead(g->placer, &ask, &c->share.placement))
+    if (tsl_placer_is_ahead(g->placer, &ask, &c->share.placement.member)) {
+        c->awaits_members = false;
         return false;
+    }
     if (tsl_cut_again(c, &ask, candidates) || tsl_stay(c, &ask))
         return placed(c);
     ask.ready_ns = tsl_survey(c, &c->share.window, members, candidates);

@@ -386,12 +386,12 @@ static bool again(struct tsl_cut *cut, struct tsl_cut_kept *kept, struct tsl_can
     if (!tsl_cut_exactly(cut, &parts))
         return false;
     tsl_cut_divide(cut, &parts, kept->candidates);
-    if (!make_shares(cut, kept->candidates))
-        return false;
     struct tsl_ask booked = *cut->ask;
     booked.candidates = kept->candidates;
     parts.divided = cut->n_inside > 0;
-    tsl_placer_repeat(c->graph->placer, &booked, &parts);
+    tsl_placer_repeat(c->graph->placer, &booked, &parts); /* Shares are told what the ledger has for them. */
+    if (!make_shares(cut, kept->candidates))
+        return false;
     tsl_cut_count(c, TSL_RUNG_EXACT);
     return true;
 }

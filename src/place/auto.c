@@ -533,7 +533,8 @@ void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, u
     option.start_ns = fmax(there, now + tsl_busy_ns(placer, member, ask->now_ns));
     option.end_ns = option.start_ns + option.run_ns + TSL_LAUNCH_NS;
     *placement = (struct tsl_placement){.member = member, .try = is_try, .part = true, .first = option.n_samples == 0};
-    double share = ask->size ? (double)size / (double)ask->size : 0;
+    bool booked = ask->size && placer->layout.cut_at_ns == ask->now_ns; /* Windows, say, are none of a cut's. */
+    double share = booked ? (double)size / (double)ask->size : 0;
     placement->work_ns = placer->layout.cut_ns * share;
     placement->booked_ns = placer->layout.cut_booked_ns * share;
     placer->purse_ns -= is_try ? option.run_ns : 0;

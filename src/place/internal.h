@@ -100,13 +100,15 @@ struct tsl_layout {
     double booked_ns;              /* what the ledger says of what is watched */
     unsigned n_slow;               /* so many times, one after another, it wasn't higher */
     struct tsl_pace pace, whole_pace;
-    bool is_due;          /* the pace is to be judged */
+    bool is_watched;      /* the pace with cut launches is, in an epoch or not ... */
+    bool is_due;          /* ... and is to be judged */
     unsigned phase;       /* of epochs, by number */
     unsigned n_watched;   /* launches, and parts of such, that have ended since the pace was judged last */
     uint64_t end_ns;      /* when one ended last ... */
     double owed_ns;       /* ... what of the time until then nothing counts for yet ... */
     double allowed_ns;    /* ... and what may */
-    double cut_ns;        /* what the launch takes whole that was cut last ... */
+    uint64_t cut_at_ns;   /* when it was asked about the launch that was cut last ... */
+    double cut_ns;        /* ... what that takes whole ... */
     double cut_booked_ns; /* ... and what the ledger has for it */
 };
 
@@ -313,8 +315,10 @@ bool tsl_layout_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
  * the epoch pays. */
 double tsl_layout_earned(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_layout_moves *moves,
                          double ns);
-/* pace.c: an epoch begins; a launch is to be cut, in one or not; a launch, or a part of one, is placed. */
+/* pace.c: an epoch begins, or no launches are cut any more; a launch is to be cut, in one or not; a launch, or a part
+ * of one, is placed. */
 void tsl_pace_begin(struct tsl_placer *placer, uint64_t now_ns);
+void tsl_pace_end(struct tsl_placer *placer);
 void tsl_pace_cut(struct tsl_placer *placer, uint64_t now_ns);
 void tsl_pace_placed(struct tsl_placer *placer, struct tsl_placement *placement, uint64_t now_ns);
 /* A launch, or a part of one, has ended. */

@@ -69,6 +69,7 @@ void tsl_layout_close(struct tsl_placer *placer)
 
     layout->credit_ns = layout->lost_ns = layout->moves_ns = 0;
     layout->is_open = false;
+    tsl_pace_end(placer);
 }
 
 static bool pay(struct tsl_layout *layout, const struct tsl_ask *ask, double ns)
@@ -89,6 +90,7 @@ static bool begin_epoch(struct tsl_placer *placer, const struct tsl_ask *ask, do
     layout->doubt = fmin(fmax(layout->doubt, 1) * 2, TSL_MOST_DOUBT);
     layout->lost_ns = layout->moves_ns = layout->spent_ns = layout->earned_ns = 0;
     tsl_pays_ask_all(placer);
+    layout->is_open = true;
     tsl_pace_begin(placer, ask->now_ns);
     return pay(layout, ask, ns);
 }

@@ -118,7 +118,7 @@ void tsl_pace_begin(struct tsl_placer *placer, uint64_t now_ns)
 {
     struct tsl_layout *layout = &placer->layout;
 
-    layout->is_open = true;
+    layout->is_watched = true;
     layout->phase++;
     layout->began_ns = now_ns;
     layout->watch_ns = WINDOW_NS;
@@ -126,11 +126,17 @@ void tsl_pace_begin(struct tsl_placer *placer, uint64_t now_ns)
     forget(layout);
 }
 
+void tsl_pace_end(struct tsl_placer *placer)
+{
+    placer->layout.is_watched = false;
+    forget(&placer->layout);
+}
+
 void tsl_pace_cut(struct tsl_placer *placer, uint64_t now_ns)
 {
     if (placer->layout.is_due)
         judge(placer);
-    if (placer->layout.is_open || placer->paused)
+    if (placer->layout.is_watched || placer->paused)
         return;
     tsl_pace_begin(placer, now_ns);
     placer->layout.paid_at_ns = now_ns;
@@ -144,7 +150,7 @@ void tsl_pace_placed(struct tsl_placer *placer, struct tsl_placement *placement,
 {
     const struct tsl_layout *layout = &placer->layout;
 
-    if (!layout->is_open)
+    if (!layout->is_watched)
         placement->paced = WHOLE;
     else
         placement->paced = settles(layout, now_ns) ? UNPACED : PHASES + layout->phase;
@@ -189,13 +195,14 @@ static void watch(struct tsl_layout *layout, const struct tsl_placement *placeme
 void tsl_pace_ended(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended)
 {
     struct tsl_layout *layout = &placer->layout;
+    bool first = !layout->end_ns;
     double work_ns = ended->ran_ns && !placement->part ? (double)ended->ran_ns : placement->work_ns,
            time_ns = counted_ns(layout, ended, work_ns);
 
-    if (work_ns <= 0)
+    if (work_ns <= 0 || first)
         return;
     if (placement->paced == WHOLE && !placement->part)
         watch_whole(layout, work_ns, time_ns);
-    else if (layout->is_open && placement->paced == PHASES + layout->phase)
+    else if (layout->is_watched && placement->paced == PHASES + layout->phase)
         watch(layout, placement, ended->kernel, work_ns, time_ns);
 }

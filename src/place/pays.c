@@ -285,13 +285,14 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
     if (parts->known)
         tsl_gains_cut(placer, parts->whole_run_ns);
     tsl_pace_cut(placer, ask->now_ns);
-    placer->n_cuts++;
+    placer->n_cuts += !placer->paused; /* What was just judged may have ended them. */
     placer->back_ns = fmax(placer->back_ns, parts->whole_peer_ns);
     if (gain_ns > 0)
         take_more(placer);
     gain_ns -= open_ns(placer, parts, fmax(peer_ns - paid_ns, 0));
     placer->layout.cut_ns = parts->known ? parts->whole_run_ns : 0;
     placer->layout.cut_booked_ns = gain_ns;
+    placer->layout.cut_at_ns = ask->now_ns;
     book(placer, gain_ns);
 }
 
@@ -409,8 +410,11 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
                     tsl_members_has(parts->tried, i) ? ", as a try" : "");
     if (only_tries(placer, parts))
         return purse_pays(placer, parts, 0);
-    if (tsl_pace_was_slower(placer) && !tsl_pace_knows(placer)) /* It must be known to be judged. */
+    if (tsl_pace_was_slower(placer) &&
+        !tsl_pace_knows(placer)) { /* What would tell whether cuts gain is learned first. */
+        tsl_pace_end(placer);
         return false;
+    }
     if (cut_ns + move_ns < parts->whole_ns) {
         *paid_ns = tsl_layout_earned(placer, ask, &moves, parts->whole_run_ns - (cut_ns - start) - move_ns);
         return true;
@@ -461,24 +465,31 @@ bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
 #define AHEAD_NS    1e7
 #define AHEAD_PARTS 8 /* and so many wait on each member */
 
-bool tsl_placer_is_ahead(const struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
+/* Is it one of those among which the last launch was cut, or of the same kind? */
+static bool may_have_parts(const struct tsl_placer *placer, unsigned member)
 {
-    unsigned n = 0, longest = 0;
+    for (unsigned i = 0; i < placer->n; i++)
+        if (placer->last_of[i] > 0 && placer->kind[i] == placer->kind[member])
+            return true;
+    return false;
+}
 
-    if (!placer->model || !placer->n_cuts || placer->by_weight || tsl_split_always(placer->split) ||
+bool tsl_placer_is_ahead(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned *member)
+{
+    unsigned n = 0, shortest = 0;
+
+    if (!placer->model || !placer->n_cuts || placer->paused || placer->by_weight || tsl_split_always(placer->split) ||
         ask->by != TSL_PLACE_BY_SETTINGS)
         return false;
     for (unsigned i = 0; i < placer->n; i++) {
-        if (placer->last_of[i] <= 0)
+        if (!ask->candidates[i].eligible || !may_have_parts(placer, i))
             continue;
         if (placer->load[i].n < AHEAD_PARTS || tsl_busy_ns(placer, i, ask->now_ns) < AHEAD_NS)
             return false;
-        longest = n++ && placer->load[longest].n >= placer->load[i].n ? longest : i;
+        shortest = n++ && placer->load[shortest].ns <= placer->load[i].ns ? shortest : i;
     }
-    if (n < 2)
-        return false;
-    *placement = (struct tsl_placement){.member = longest, .later = true};
-    return true;
+    *member = n > 1 ? shortest : *member;
+    return n > 1;
 }
 
 bool tsl_placer_repeats(const struct tsl_placer *placer, const struct tsl_ask *ask)

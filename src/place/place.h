@@ -234,9 +234,10 @@ void tsl_placer_moves(struct tsl_placer *placer, struct tsl_layout_mark *mark, d
 void tsl_placer_decided(struct tsl_placer *placer, struct tsl_layout_mark *mark);
 /* Does it pay? Of the ask's candidates move_ns is what their parts lack. */
 bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts);
-/* Have the members among which launches are cut enough to do? Then nothing is placed now, as placement->later says:
- * what is cut far ahead of them is cut by what was known long before. */
-bool tsl_placer_is_ahead(const struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+/* Have the members among which launches are cut enough to do, and others like them? Then the launch should be asked
+ * about, as if for the first time, when one of *member's has ended: what is cut far ahead of the members is cut by what
+ * was known long before. */
+bool tsl_placer_is_ahead(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned *member);
 
 /* May a launch be cut as the one before, without being asked about? Then it is to be told. Of the ask's candidates
  * move_ns is what was found for that one. */

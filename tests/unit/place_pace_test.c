@@ -195,10 +195,12 @@ static void test_few_are_not_enough(void **state)
 /* Members that have enough to do get no more parts for now. */
 static void has(unsigned n, double run_ns, bool enough)
 {
-    struct tsl_ask ask = {.kernel = KERNEL, .now_ns = now_ns};
-    struct tsl_placement placement = {0};
+    struct tsl_candidate candidates[N] = {{.eligible = true}, {.eligible = true}};
+    struct tsl_ask ask = {.kernel = KERNEL, .candidates = candidates};
+    unsigned member = N;
 
     begin();
+    placer->kind[1] = placer->kind[0];
     placer->n_cuts = 1;
     placer->last_of[0] = placer->last_of[1] = 0.5;
     for (unsigned i = 0; i < N * n; i++) {
@@ -206,10 +208,13 @@ static void has(unsigned n, double run_ns, bool enough)
         tsl_load_add(&placer->load[i % N], &part, now_ns);
     }
     ask.now_ns = now_ns;
-    assert_int_equal(tsl_placer_is_ahead(placer, &ask, &placement), enough);
-    assert_int_equal(placement.later, enough);
+    assert_int_equal(tsl_placer_is_ahead(placer, &ask, &member), enough);
+    assert_int_equal(member < N, enough);
     ask.by = TSL_PLACE_BY_EAGER;
-    assert_false(tsl_placer_is_ahead(placer, &ask, &placement));
+    assert_false(tsl_placer_is_ahead(placer, &ask, &member));
+    ask.by = TSL_PLACE_BY_SETTINGS;
+    candidates[1].eligible = false; /* The launch can't be cut. */
+    assert_false(tsl_placer_is_ahead(placer, &ask, &member));
     tsl_placer_destroy(placer);
 }
 
