@@ -462,8 +462,8 @@ bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
     return true;
 }
 
-#define AHEAD_NS    1e7
-#define AHEAD_PARTS 8 /* and so many wait on each member */
+#define AHEAD_NS    1e7 /* a member that is busy for so long has enough to do, if ... */
+#define AHEAD_PARTS 8   /* ... so many parts or launches wait there */
 
 /* Is it one of those among which the last launch was cut, or of the same kind? */
 static bool may_have_parts(const struct tsl_placer *placer, unsigned member)
