@@ -410,8 +410,8 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
                     tsl_members_has(parts->tried, i) ? ", as a try" : "");
     if (only_tries(placer, parts))
         return purse_pays(placer, parts, 0);
-    if (tsl_pace_was_slower(placer) &&
-        !tsl_pace_knows(placer)) { /* What would tell whether cuts gain is learned first. */
+    /* What would tell whether cuts gain is learned first. */
+    if (tsl_pace_was_slower(placer) && !tsl_pace_knows(placer)) {
         tsl_pace_end(placer);
         return false;
     }

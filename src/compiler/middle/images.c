@@ -96,7 +96,6 @@ static bool inline_called(LLVMModuleRef module, const struct called *called, uns
 {
     LLVMValueRef function = LLVMGetNamedFunction(module, called->name);
     LLVMValueRef twin = kc_texel_twin(module, called->name);
-
     unsigned samples = least(most, MOST_SAMPLES), texels = most * TEXEL_WORTH;
 
     if (!function || LLVMIsDeclaration(function))

@@ -46,7 +46,7 @@ class group
 
         for (address *other : all)
             block = tree.findNearestCommonDominator(block, other->getParent());
-        if (all.size() < 2 || !block || !is_alone() || !is_known_in(tree, *block))
+        if (all.size() < 2 || !block || is_in(*block) || !is_alone() || !is_known_in(tree, *block))
             return;
         all[0]->moveBefore(block->getTerminator());
         for (address *other : llvm::drop_begin(all)) {
@@ -58,6 +58,12 @@ class group
 
   private:
     addresses all;
+
+    /* Is one there already? What uses it may come before the block's end. */
+    bool is_in(const llvm::BasicBlock &block) const
+    {
+        return llvm::any_of(all, [&](const address *one) { return one->getParent() == &block; });
+    }
 
     /* Does nothing else need the pointer? */
     bool is_alone() const
