@@ -66,7 +66,13 @@ static unsigned n_behind(void *arg)
     return n;
 }
 
-/* Counts all of each argument that is written. */
+/* What the host has, the program has written or read there since a kernel wrote it. */
+static bool host_has(struct tsl_data *data)
+{
+    return tsl_spaces_has(tsl_tiles_at(&data->tiles, 0)->valid, TSL_SPACE_HOST);
+}
+
+/* Counts all of each argument that is written, but for what the host used last. */
 static double back_ns(void *arg, unsigned member, int *home)
 {
     const struct tsl_command *c = arg;
@@ -75,8 +81,8 @@ static double back_ns(void *arg, unsigned member, int *home)
     *home = -1;
     for (cl_uint i = 0; i < c->args->n_all; i++) {
         const struct tsl_buffer *buffer = c->args->args[i].buffer;
-        const struct tsl_data *data = buffer ? tsl_data_of(buffer) : NULL;
-        if (!data || data->last_member < 0 || data->last_member == (int)member ||
+        struct tsl_data *data = buffer ? tsl_data_of(buffer) : NULL;
+        if (!data || data->last_member < 0 || data->last_member == (int)member || host_has(data) ||
             !(tsl_footing_access(&c->kernel->parts[member].facts, i, buffer) & TSL_MAY_WRITE))
             continue;
         unsigned from = tsl_space_of(&g->ports[member], data), to = tsl_space_of(&g->ports[data->last_member], data);

@@ -45,6 +45,7 @@
 #define SMALL_NS    2e4 /* of a launch: smaller ones are timed and watched more rarely, as either costs about as much */
 #define SLOWER      2   /* times as long takes a launch on a member that is slower with it, not just differently busy */
 #define MUCH_LATER  4   /* times what a launch takes elsewhere, with its results' way back */
+#define ON_THE_WAY  8   /* times as long as a launch takes its bytes may be on their way to another member and back */
 #define NO_HELP     4   /* times as long takes a launch on a member that is no help with it */
 #define SMALL_IN    8   /* ... so many times */
 #define NEVER_NS    9e18 /* the latest end: some three hundred years */
@@ -88,6 +89,21 @@ static bool is_sooner_at_home(const struct tsl_option *home, const struct tsl_op
     return ends_first && to->run_ns >= home->run_ns && to->end_ns + back_ns >= home->end_ns;
 }
 
+/* Does it keep the link busy for much longer than home? However long home is busy for: members that hand each other
+ * what they could have made themselves get on no faster. */
+static bool is_on_the_way(const struct tsl_ask *ask, const struct tsl_option *options, unsigned home, unsigned to,
+                          double way_ns)
+{
+    double there_ns = fmax(tsl_candidate_of(ask, to)->move_ns - tsl_candidate_of(ask, home)->move_ns, 0);
+
+    return there_ns + way_ns > ON_THE_WAY * options[home].run_ns;
+}
+
+static bool is_free_too_late(const struct tsl_ask *ask, const struct tsl_option *home, double elsewhere_ns)
+{
+    return home->start_ns - (double)ask->now_ns > fmax(HORIZON_NS, MUCH_LATER * elsewhere_ns);
+}
+
 /* What a launch writes is likely to be needed where it was used before. So it leaves its home only if its results can
  * be back there sooner, or if home is busy for much longer than all that takes, or if it needs more to be moved there.
  * ends_first: elsewhere it ends sooner; otherwise it goes there to leave home to others. Returns where to go: home, or
@@ -100,13 +116,15 @@ static unsigned or_home(const struct tsl_placer *placer, const struct tsl_ask *a
     if (!ask->back_ns || !options[to].n_samples)
         return to;
     double way_ns = ask->back_ns(ask->arg, to, &home), back_ns = way_ns + tsl_pays_latency_ns(placer, 1);
-    ends_first &= way_ns > 0; /* Both work on one copy otherwise. */
     if (home < 0 || !tsl_candidate_of(ask, (unsigned)home)->eligible || !options[home].n_samples ||
-        !is_sooner_at_home(&options[home], &options[to], back_ns, ends_first) ||
-        tsl_candidate_of(ask, to)->move_ns < tsl_candidate_of(ask, (unsigned)home)->move_ns ||
-        options[home].start_ns - (double)ask->now_ns > fmax(HORIZON_NS, MUCH_LATER * (options[to].run_ns + back_ns)))
+        tsl_candidate_of(ask, to)->move_ns < tsl_candidate_of(ask, (unsigned)home)->move_ns)
         return to;
-    return (unsigned)home;
+    if (is_on_the_way(ask, options, (unsigned)home, to, way_ns))
+        return (unsigned)home;
+    ends_first &= way_ns > 0; /* Both work on one copy otherwise. */
+    bool leaves = !is_sooner_at_home(&options[home], &options[to], back_ns, ends_first) ||
+                  is_free_too_late(ask, &options[home], options[to].run_ns + back_ns);
+    return leaves ? to : (unsigned)home;
 }
 
 /* ---- What waits behind ---- */
