@@ -23,6 +23,7 @@
 #include "graph/spread_room.h"
 #include "graph/stay.h"
 #include "graph/survey.h"
+#include "graph/tidy.h"
 #include "graph/variants.h"
 #include "graph/window_times.h"
 #include "place/model.h"
@@ -168,6 +169,13 @@ static void stay_with_lead(const struct tsl_command *c, struct tsl_candidate *ca
         candidates[i].eligible &= i == c->lead_member;
 }
 
+static void tidy_args(const struct tsl_command *c)
+{
+    for (cl_uint i = 0; i < c->args->n_all; i++)
+        if (c->args->args[i].buffer)
+            tsl_tidy(tsl_data_of(c->args->args[i].buffer));
+}
+
 bool tsl_place_choose(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
@@ -198,6 +206,7 @@ bool tsl_place_choose(struct tsl_command *c)
         c->awaits_members = false;
         return false;
     }
+    tidy_args(c);
     if (tsl_cut_again(c, &ask, candidates) || tsl_stay(c, &ask))
         return placed(c);
     ask.ready_ns = tsl_survey(c, &c->share.window, members, candidates);

@@ -15,7 +15,6 @@
 #include "graph/move.h"
 #include "graph/op.h"
 #include "graph/space.h"
-#include "graph/tidy.h"
 #include "graph/touch.h"
 #include "place/place.h"
 #include "program/program.h"
@@ -202,7 +201,6 @@ static void survey_range(struct survey *s, const struct tsl_footing_range *range
 {
     if (!missing && !s->waits)
         return;
-    tsl_tidy(s->data, range->begin, range->end);
     for (struct tsl_tile *tile = tsl_tiles_meeting(&s->data->tiles, range->begin, range->end); tile;
          tile = tsl_tiles_next_meeting(tile, range->end)) {
         uint64_t begin = tile->begin > range->begin ? tile->begin : range->begin;

@@ -424,26 +424,49 @@ static bool is_quiet(struct tsl_tile *tile)
     return tile->uses.n == 0 && !tile->rollback;
 }
 
-/* Are the neighbour's copies some of the tile's? */
-static bool may_absorb(struct tsl_tile *neighbour, const struct tsl_tile *tile)
+/* Are the neighbour's copies some of the tile's, and none of its bytes' go back to a record? */
+static bool may_absorb(const struct tsl_tile *neighbour, const struct tsl_tile *tile)
 {
-    return neighbour && !tsl_spaces_is_empty(neighbour->valid) &&
-           tsl_spaces_is_empty(tsl_spaces_without(neighbour->valid, tile->valid)) && is_quiet(neighbour) &&
+    return neighbour && !tsl_spaces_is_empty(neighbour->valid) && !neighbour->rollback &&
+           tsl_spaces_is_empty(tsl_spaces_without(neighbour->valid, tile->valid)) &&
            neighbour->restored == tile->restored;
 }
 
-void tsl_tiles_absorb(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, uint64_t size)
+static bool all_may_grow(const struct tsl_tile *tile, bool (*may_grow)(const struct tsl_use *use))
+{
+    for (unsigned i = 0; i < tile->uses.n; i++)
+        if (!may_grow(&tile->uses.list[i]))
+            return false;
+    return true;
+}
+
+/* Does the tile become a part of the one before? */
+static bool is_grown_over(struct tsl_tiles *tiles, struct tsl_tile *before, struct tsl_tile *tile,
+                          bool (*may_grow)(const struct tsl_use *use))
+{
+    if (!may_absorb(before, tile) || !all_may_grow(before, may_grow))
+        return false;
+    before->end = tile->end;
+    tile_remove(tiles, tile);
+    return true;
+}
+
+void tsl_tiles_absorb(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, uint64_t size,
+                      bool (*may_grow)(const struct tsl_use *use))
 {
     struct tsl_tile *tile = tsl_tiles_meeting(tiles, begin, end), *next;
     struct tsl_tile *before = tile ? RB_PREV(tsl_tile_tree, NULL, tile) : NULL;
-    for (; tile && tile->begin < end; before = tile, tile = next) {
+    if (before)
+        tsl_tile_prune(before);
+    for (; tile && tile->begin < end; tile = next) {
         next = RB_NEXT(tsl_tile_tree, NULL, tile);
-        if (tile->end - tile->begin > size || !is_quiet(tile))
+        bool is_small = tile->end - tile->begin <= size && is_quiet(tile);
+        if (is_small && is_grown_over(tiles, before, tile, may_grow))
             continue;
-        if (may_absorb(before, tile))
-            tile->valid = before->valid;
-        else if (may_absorb(next, tile))
+        if (is_small && may_absorb(next, tile) && is_quiet(next))
             tile->valid = next->valid;
+        before = tile;
+        tsl_tile_prune(before);
     }
     tsl_tiles_join(tiles, begin, end);
 }

@@ -136,8 +136,10 @@ struct tsl_tile *tsl_tiles_next_meeting(struct tsl_tile *tile, uint64_t end);
 /* Joins equal neighbours in and around [begin, end); drops tiles without uses from a host map. */
 void tsl_tiles_join(struct tsl_tiles *tiles, uint64_t begin, uint64_t end);
 /* A directory's tiles in [begin, end) of `size` bytes at most that have copies besides those of a neighbour forget
- * these and become one with it, where nobody uses either and neither goes back to a record. */
-void tsl_tiles_absorb(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, uint64_t size);
+ * these and become one with it, where nobody uses either and neither goes back to a record; one with the neighbour
+ * before also where that is used, if each of its uses may be taken for one of the tile's bytes, too. */
+void tsl_tiles_absorb(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, uint64_t size,
+                      bool (*may_grow)(const struct tsl_use *use));
 
 /* Drops the uses of finished operations. */
 void tsl_tile_prune(struct tsl_tile *tile);

@@ -127,15 +127,26 @@ static void make_border(struct tsl_tiles *tiles)
     assert_int_equal(tiles->n, 3);
 }
 
+static bool never(const struct tsl_use *use)
+{
+    (void)use;
+    return false;
+}
+
+static bool if_partial(const struct tsl_use *use)
+{
+    return use->partial;
+}
+
 static void small_tiles_give_up_copies_that_nobody_uses(void **state)
 {
     (void)state;
     struct tsl_tiles tiles;
     struct tsl_user user = {.refs = 1};
     make_border(&tiles);
-    tsl_tiles_absorb(&tiles, 0, SIZE, 3);
+    tsl_tiles_absorb(&tiles, 0, SIZE, 3, never);
     assert_int_equal(tiles.n, 3);
-    tsl_tiles_absorb(&tiles, 0, SIZE, 4);
+    tsl_tiles_absorb(&tiles, 0, SIZE, 4, never);
     tsl_tiles_check(&tiles, SIZE);
     assert_int_equal(tiles.n, 2);
     assert_int_equal(tsl_tiles_at(&tiles, 0)->end, 12);
@@ -144,18 +155,42 @@ static void small_tiles_give_up_copies_that_nobody_uses(void **state)
 
     make_border(&tiles);
     tsl_tile_use(tsl_tiles_at(&tiles, 0), &user, 1, false);
-    tsl_tiles_absorb(&tiles, 0, SIZE, 4);
+    tsl_tiles_absorb(&tiles, 0, SIZE, 4, never);
     assert_int_equal(tiles.n, 2);
     assert_true(tsl_spaces_only(tsl_tiles_at(&tiles, 8)->valid, 2));
     tsl_tiles_finish(&tiles);
 
     make_border(&tiles);
     tsl_tile_use(tsl_tiles_at(&tiles, 8), &user, 2, false);
-    tsl_tiles_absorb(&tiles, 0, SIZE, 4);
+    tsl_tiles_absorb(&tiles, 0, SIZE, 4, never);
     assert_int_equal(tiles.n, 3);
     user.done = true;
-    tsl_tiles_absorb(&tiles, 0, SIZE, 4);
+    tsl_tiles_absorb(&tiles, 0, SIZE, 4, never);
     assert_int_equal(tiles.n, 2);
+    tsl_tiles_finish(&tiles);
+    assert_int_equal(user.refs, 1);
+}
+
+/* The tile before goes on to be used. */
+static void small_tiles_become_parts_of_ones_that_are_used(void **state)
+{
+    (void)state;
+    struct tsl_tiles tiles;
+    struct tsl_user user = {.refs = 1};
+    make_border(&tiles);
+    tsl_tile_use(tsl_tiles_at(&tiles, 12), &user, 2, false);
+    tsl_tiles_at(&tiles, 12)->uses.list[0].partial = true;
+    tsl_tile_use(tsl_tiles_at(&tiles, 0), &user, 1, true);
+    tsl_tiles_absorb(&tiles, 0, SIZE, 4, if_partial);
+    assert_int_equal(tiles.n, 3); /* neither by a use that may not grow, nor by what comes behind */
+    tsl_tiles_at(&tiles, 0)->uses.list[0].partial = true;
+    tsl_tiles_absorb(&tiles, 0, SIZE, 3, if_partial);
+    assert_int_equal(tiles.n, 3);
+    tsl_tiles_absorb(&tiles, 8, 12, 4, if_partial);
+    tsl_tiles_check(&tiles, SIZE);
+    assert_int_equal(tiles.n, 2);
+    assert_int_equal(tsl_tiles_at(&tiles, 0)->end, 12);
+    assert_int_equal(tsl_tiles_at(&tiles, 0)->uses.n, 1);
     tsl_tiles_finish(&tiles);
     assert_int_equal(user.refs, 1);
 }
@@ -168,7 +203,7 @@ static void small_tiles_keep_copies_that_are_theirs_alone(void **state)
     tsl_tiles_init(&tiles, SIZE, tsl_spaces_of(1), true);
     set_valid(&tiles, 8, 12, tsl_spaces_of(2));
     set_valid(&tiles, 12, 16, TSL_SPACES_NONE);
-    tsl_tiles_absorb(&tiles, 0, SIZE, SIZE);
+    tsl_tiles_absorb(&tiles, 0, SIZE, SIZE, never);
     assert_int_equal(tiles.n, 4);
     tsl_tiles_finish(&tiles);
 }
@@ -348,6 +383,7 @@ int main(void)
         cmocka_unit_test(agrees_with_a_byte_model),
         cmocka_unit_test(joins_what_is_equal_again),
         cmocka_unit_test(small_tiles_give_up_copies_that_nobody_uses),
+        cmocka_unit_test(small_tiles_become_parts_of_ones_that_are_used),
         cmocka_unit_test(small_tiles_keep_copies_that_are_theirs_alone),
         cmocka_unit_test(later_operations_of_a_lane_stand_for_earlier_ones),
         cmocka_unit_test(unfixed_places_are_kept),
