@@ -540,6 +540,22 @@ bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl
     return chosen;
 }
 
+#define MOST_FIRST 4 /* launches of a kernel that are cut while it isn't known how long their parts take */
+
+/* It doesn't where large data move for a share, nor of a kernel's first launches there: then memory is taken, or code
+ * is loaded. Of small ones it may never be known how long they take. */
+bool tsl_cut_is_usual(struct tsl_command *c)
+{
+    bool moved = false, first = false;
+    for (unsigned i = 0; i <= c->n_more; i++) {
+        const struct tsl_share *share = tsl_command_share(c, i);
+        moved |= share->moved;
+        first |= share->placement.first;
+    }
+    c->kernel->cut.n_first += first;
+    return !moved && (!first || c->kernel->cut.n_first > MOST_FIRST);
+}
+
 const char *tsl_rung_name(enum tsl_rung rung)
 {
     return rungs[rung];

@@ -54,6 +54,9 @@ bool tsl_cut_again(struct tsl_command *command, const struct tsl_ask *ask, struc
 /* Spreads what a launch of the rung `domain` writes, while it is being planned. Others: nothing. */
 cl_int tsl_cut_spread(struct tsl_command *command);
 
+/* Does what it took to plan the launch, which was cut, tell of others? Once for each. */
+bool tsl_cut_is_usual(struct tsl_command *command);
+
 /* "exact" */
 const char *tsl_rung_name(enum tsl_rung rung);
 

@@ -6,6 +6,7 @@
 #include "base/small_vector.h"
 #include "graph/coalesce.h"
 #include "graph/command.h"
+#include "graph/cut.h"
 #include "graph/data.h"
 #include "graph/either_way.h"
 #include "graph/event.h"
@@ -25,8 +26,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#define MOST_FIRST 4 /* launches of a kernel that are cut while it isn't known how long their parts take */
 
 /* NULL: not_begun() tells the error. In a forked child any lock may be held by a thread that the child doesn't have, so
  * none is taken. */
@@ -107,20 +106,6 @@ static cl_int block(struct tsl_command *c, struct tsl_graph_queue *queue)
     return error;
 }
 
-/* Does large data move for a share, or is it one of the kernel's first launches there? Then memory is taken, or code is
- * loaded. Of small ones it may never be known how long they take. */
-static bool is_unusual(struct tsl_command *c)
-{
-    bool moved = false, first = false;
-    for (unsigned i = 0; i <= c->n_more; i++) {
-        const struct tsl_share *share = tsl_command_share(c, i);
-        moved |= share->moved;
-        first |= share->placement.first;
-    }
-    c->kernel->cut.n_first += first;
-    return moved || (first && c->kernel->cut.n_first <= MOST_FIRST);
-}
-
 /* Sends a launch that is cut on its way, and tells the placer what that, and to plan it, took the host. Whoever holds
  * the lock for the next launch would keep insides from beginning; what isn't divided goes beside that one's planning.
  */
@@ -130,12 +115,12 @@ static void send_cut(struct tsl_command *c)
     uint64_t asked_ns = c->share.asked_ns;
     if (!c->n_more || !asked_ns)
         return;
-    bool divided = c->n_inside, unusual = is_unusual(c);
+    bool divided = c->n_inside, usual = tsl_cut_is_usual(c);
     tsl_graph_work(graph, TSL_WHO_APPLICATION);
     if (divided)
         tsl_senders_join(graph);
-    if (!unusual)
-        tsl_placer_parts_planned(graph->placer, (double)(tsl_clock_ns() - asked_ns), divided);
+    if (usual)
+        tsl_placer_parts_planned(graph->placer, c->kernel->place_key, (double)(tsl_clock_ns() - asked_ns), divided);
 }
 
 /* Ends what begin() began: the command is scheduled, and waited for if the call blocks. The error of a blocking call is

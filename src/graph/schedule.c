@@ -4,6 +4,7 @@
  */
 #include "graph/schedule.h"
 
+#include "base/clock.h"
 #include "base/small_vector.h"
 #include "graph/callback.h"
 #include "graph/chain.h"
@@ -11,6 +12,7 @@
 #include "graph/choose.h"
 #include "graph/coherence.h"
 #include "graph/command.h"
+#include "graph/cut.h"
 #include "graph/deferred_write.h"
 #include "graph/dependences.h"
 #include "graph/edge.h"
@@ -24,6 +26,7 @@
 #include "graph/queue.h"
 #include "graph/state.h"
 #include "object/buffer.h"
+#include "place/place.h"
 #include "program/program.h"
 
 #include <stdlib.h>
@@ -209,6 +212,15 @@ static inline struct tsl_command *end(struct tsl_command *c, tsl_dependences *or
     return next;
 }
 
+/* Whoever enqueues a launch tells what its cut took when it is submitted, too (enqueue.c). */
+static void tell_planned(struct tsl_command *c)
+{
+    uint64_t asked_ns = c->share.asked_ns;
+    if (!c->direct && c->n_more && asked_ns && tsl_cut_is_usual(c))
+        tsl_placer_parts_planned(c->graph->placer, c->kernel->place_key, (double)(tsl_clock_ns() - asked_ns),
+                                 c->n_inside);
+}
+
 static struct tsl_command *schedule(struct tsl_command *c)
 {
     tsl_dependences order = {0};
@@ -217,6 +229,7 @@ static struct tsl_command *schedule(struct tsl_command *c)
         planned(c, tsl_plan(c, &order));
     else
         not_planned(c);
+    tell_planned(c);
     return end(c, &order);
 }
 
@@ -240,9 +253,15 @@ static void plan_chain(struct tsl_chain *chain, tsl_dependences *orders)
 
 /* ---- Holding ----------------------------------------------------------------------------------------------------- */
 
+#define WHILE_NS 5e5 /* of scheduling, after which what was planned is submitted */
+
+unsigned tsl_schedule_most;
+
 /* Commands that may be scheduled now: a list instead of recursion. */
 struct due {
     struct tsl_command *first, **end;
+    unsigned n_scheduled;
+    uint64_t since_ns; /* 0: none was scheduled yet */
 };
 
 static void consider(struct due *due, struct tsl_command *c)
@@ -346,9 +365,38 @@ static void schedule_lead(struct tsl_command *c)
         tsl_command_watch(lead);
 }
 
+/* Is there something to submit, or to notice, before more is scheduled? */
+static bool was_long(struct due *due)
+{
+    const struct tsl_graph *graph = due->first->graph;
+    if (!due->n_scheduled || (STAILQ_EMPTY(&graph->ports_ready) && STAILQ_EMPTY(&graph->signalled)))
+        return false;
+    if (tsl_schedule_most)
+        return due->n_scheduled >= tsl_schedule_most;
+    uint64_t now_ns = tsl_clock_ns();
+    due->since_ns = due->since_ns ? due->since_ns : now_ns;
+    return (double)(now_ns - due->since_ns) >= WHILE_NS;
+}
+
+static void put_off(struct due *due)
+{
+    struct tsl_graph *graph = due->first->graph;
+    for (struct tsl_command *c = due->first; c; c = c->next) {
+        c->n_hold++;
+        STAILQ_INSERT_TAIL(&graph->later, c, later);
+    }
+    due->first = NULL;
+    due->end = &due->first;
+    graph->ask_again = graph->submit_first = true;
+}
+
 static void run(struct due *due)
 {
     while (due->first) {
+        if (was_long(due)) {
+            put_off(due);
+            return;
+        }
         struct tsl_command *c = due->first;
         due->first = c->next;
         if (!due->first)
@@ -364,6 +412,7 @@ static void run(struct due *due)
         c->refs++;
         struct tsl_graph_queue *queue = c->queue;
         struct tsl_command *next = schedule(c);
+        due->n_scheduled++;
         if (c->in_order)
             go_on(due, queue, next);
         release_held(due, c);
@@ -432,12 +481,12 @@ void tsl_schedule_held_by(struct tsl_command *command)
 void tsl_schedule_later(struct tsl_graph *graph)
 {
     STAILQ_HEAD(, tsl_command) asked = STAILQ_HEAD_INITIALIZER(asked);
+    struct due due = {.end = &due.first};
     struct tsl_command *c;
     unsigned n_kept = 0;
-    graph->ask_again = false;
+    graph->ask_again = graph->submit_first = false;
     STAILQ_CONCAT(&asked, &graph->later); /* Commands that find no place, and new ones, go to the graph's list. */
     while (n_kept < ASK_FEW && (c = STAILQ_FIRST(&asked))) {
-        struct due due = {.end = &due.first};
         STAILQ_REMOVE_HEAD(&asked, later);
         c->n_hold--;
         consider(&due, c);

@@ -50,6 +50,7 @@ struct tsl_graph {
     struct tsl_placer *placer;
     STAILQ_HEAD(, tsl_command) later;   /* held: their member has enough to do, or memory order was on */
     bool ask_again;                     /* ask for them again (tsl_schedule_later says when) */
+    bool submit_first;                  /* but submit before what was planned so far */
     TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
     uint64_t complete_ns;   /* when a launch was last seen to be complete; 0: none had copies (joints.h) yet */
@@ -71,15 +72,18 @@ struct tsl_graph {
     struct tsl_scratch_list scratch, dead_scratch; /* scratch.h */
     unsigned n_scratch;
     struct {
-        struct tsl_job over;           /* it comes behind that; posted, the job has a reference to the context */
-        bool will_be_over;             /* it is posted: a thread of ours opens some */
-        bool all;                      /* all members are ready */
-        tsl_members known;             /* until it is over, the placer knows of these */
-        tsl_members wanted;            /* those that were to be opened so far */
-        double spent_ns;               /* what that was feared to take */
-        double ran_ns;                 /* how long launches of some size ran */
-        uint64_t since_ns;             /* when the first was placed; 0: none was */
-        uint64_t begun_ns;             /* when that thread was asked to */
+        struct tsl_job over;  /* it comes behind that; posted, the job has a reference to the context */
+        bool will_be_over;    /* it is posted: a thread of ours opens some */
+        bool all;             /* all members are ready */
+        tsl_members known;    /* until it is over, the placer knows of these */
+        tsl_members wanted;   /* those that were to be opened so far */
+        double spent_ns;      /* what that was feared to take */
+        double ran_ns;        /* how long launches of some size ran */
+        uint64_t since_ns;    /* when the first was placed; 0: none was */
+        uint64_t begun_ns;    /* when that thread was asked to */
+        uint64_t kernels[32]; /* those made, of which earlier runs tell, by their keys; and ... */
+        unsigned n_kernels;
+        double kernels_ns;             /* ... what their launches took there, together */
     } readiness;                       /* readiness.h */
     bool cuts_always;                  /* launches are cut even with one member (cut.h) */
     bool spreads;                      /* launches are cut by the rung `domain` before others, whatever that spreads */

@@ -288,6 +288,12 @@ static bool goes_on(const struct tsl_graph *graph, const struct worker *w)
     return task && STAILQ_EMPTY(&graph->ports_ready) && atomic_load(&graph->n_sending) && keeps(w, task);
 }
 
+static bool asks_again(const struct tsl_graph *graph)
+{
+    bool submits = graph->submit_first && (!STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->ports_unsent));
+    return graph->ask_again && !submits && !STAILQ_EMPTY(&graph->later);
+}
+
 static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(graph->lock)
 {
     for (bool any = false;; any = true) {
@@ -295,7 +301,7 @@ static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(g
             return any;
         if (!STAILQ_EMPTY(&graph->signalled))
             tsl_complete_signalled(graph);
-        else if (graph->ask_again && !STAILQ_EMPTY(&graph->later))
+        else if (asks_again(graph))
             tsl_schedule_later(graph);
         else if (!STAILQ_EMPTY(&graph->ports_ready))
             serve_ports(graph, w);

@@ -37,10 +37,11 @@ static inline uint64_t tsl_part_key(uint64_t kernel)
 /* What asking about one kernel's launches came to (pays.c). */
 struct tsl_asked {
     uint64_t kernel;
-    double cut_ns;      /* what its cut launches take together, since one ran whole to be measured */
-    unsigned n_refused; /* launches that it didn't pay to cut, one after another */
-    unsigned skip;      /* so many more aren't asked about */
-    unsigned n_stand;   /* for so many launches that weren't asked about the next one stands, with itself */
+    double cut_ns;           /* what its cut launches take together, since one ran whole to be measured */
+    unsigned n_refused;      /* launches that it didn't pay to cut, one after another */
+    unsigned skip;           /* so many more aren't asked about */
+    unsigned n_stand;        /* for so many launches that weren't asked about the next one stands, with itself */
+    struct tsl_samples plan; /* how long the host takes to plan a cut that isn't divided, as measured */
 };
 
 #define TSL_N_ASKED 64
@@ -179,7 +180,7 @@ struct tsl_placer {
                                               moves between members begins, as measured */
     uint64_t timing_ns;                    /* auto: when the cut was asked for whose parts are being placed */
     bool times, follows;                   /* auto: a part of it is timed; all are, because one before was */
-    struct tsl_samples plan;               /* auto: how long the host takes to plan a cut, as measured */
+    struct tsl_samples plan;               /* auto: how long the host takes to plan a cut of whatever kernel */
     struct tsl_samples plan_divided;       /* ... of a launch that is divided into insides and rims */
     unsigned n_undivided;                  /* launches for which that was too long */
     struct tsl_samples joints;             /* auto: how many times as long as expected it takes to make copies and to

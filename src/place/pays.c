@@ -73,9 +73,10 @@ unsigned tsl_pays_stands_for(struct tsl_placer *placer, uint64_t kernel)
 
 void tsl_pays_ask_all(struct tsl_placer *placer)
 {
-    for (unsigned i = 0; i < TSL_N_ASKED; i++)
-        placer->asked[i] =
-            (struct tsl_asked){.kernel = placer->asked[i].kernel, .cut_ns = placer->asked[i].cut_ns, .n_stand = 1};
+    for (unsigned i = 0; i < TSL_N_ASKED; i++) {
+        placer->asked[i].n_refused = placer->asked[i].skip = 0;
+        placer->asked[i].n_stand = 1;
+    }
 }
 
 bool tsl_pays_skips(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
@@ -134,14 +135,22 @@ static double cost_ns(const struct tsl_placer *placer)
     return placer->cut.n >= SURE_CUTS ? placer->cut.typical : FIRST_CUT_NS;
 }
 
-/* What the host does for a launch that is cut; 0: not known. */
-static double plan_ns(const struct tsl_placer *placer, bool divided)
+/* What the host does for a launch that is cut, of whatever kernel; 0: not known. */
+static double plan_any_ns(const struct tsl_placer *placer, bool divided)
 {
     bool knows = placer->plan.n >= SURE_CUTS, knows_divided = placer->plan_divided.n >= SURE_CUTS;
 
     if (divided)
         return knows_divided ? placer->plan_divided.typical : knows ? placer->plan.typical * PLAN_DIVIDED : 0;
     return knows ? placer->plan.typical : knows_divided ? placer->plan_divided.typical / PLAN_DIVIDED : 0;
+}
+
+/* What it does for one of that kernel: what launches touch may be anything from one range to thousands. */
+static double plan_ns(struct tsl_placer *placer, uint64_t kernel)
+{
+    const struct tsl_samples *its = &asked_of(placer, kernel)->plan;
+
+    return its->n >= SURE_CUTS ? its->typical : plan_any_ns(placer, false);
 }
 
 /* How long from now the launch's data, and the members that have parts, are busy. */
@@ -158,9 +167,9 @@ static double start_ns(const struct tsl_placer *placer, const struct tsl_ask *as
 /* How long the launch keeps either the members or the host busy: launches come no sooner than the host plans them. From
  * then on where members would start sooner than it is planned, as where a program waits for each launch: they do
  * nothing while it is. */
-static double busy_ns(const struct tsl_placer *placer, const struct tsl_parts *parts, double start)
+static double busy_ns(struct tsl_placer *placer, uint64_t kernel, const struct tsl_parts *parts, double start)
 {
-    double plan = plan_ns(placer, false);
+    double plan = plan_ns(placer, kernel);
 
     return fmax(fmax(parts->run_ns, plan), parts->run_ns + plan - start);
 }
@@ -186,6 +195,8 @@ static double with_latency(const struct tsl_placer *placer, double peer_ns)
 static void forget_costs(struct tsl_placer *placer)
 {
     placer->cut = placer->plan = placer->plan_divided = (struct tsl_samples){0};
+    for (unsigned i = 0; i < TSL_N_ASKED; i++)
+        placer->asked[i].plan = (struct tsl_samples){0};
 }
 
 /* False: launches were cut in two. */
@@ -276,7 +287,7 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
     double peer_ns = 0, gain_ns = 0;
 
     if (parts->known)
-        gain_ns = parts->whole_run_ns - busy_ns(placer, parts, start_ns(placer, ask, parts)) -
+        gain_ns = parts->whole_run_ns - busy_ns(placer, ask->kernel, parts, start_ns(placer, ask, parts)) -
                   joints_ns(placer, parts) - cost_ns(placer);
 
     for (unsigned i = 0; i < placer->n; i++)
@@ -315,10 +326,12 @@ void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct
 
 /* The launch stays whole. What cuts cost, and how long they wait, was measured once and may be less by now: so it is
  * doubted now and then. */
-static void forgive(struct tsl_placer *placer)
+static void forgive(struct tsl_placer *placer, struct tsl_asked *asked)
 {
     if (++placer->n_uncut % FORGIVE)
         return;
+    if (asked->plan.n >= SURE_CUTS)
+        tsl_samples_add(&asked->plan, asked->plan.typical / 2);
     if (cost_ns(placer) > FIRST_CUT_NS)
         tsl_samples_add(&placer->cut, cost_ns(placer) / 2);
     if (tsl_pays_latency_ns(placer, 1) > LATENCY_NS)
@@ -397,7 +410,8 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
 
     if (!parts->known)
         return move_ns <= parts->whole_move_ns + FIRST_CUT_NS;
-    double cut_ns = start + (busy_ns(placer, parts, start) + joints_ns(placer, parts)) * MARGIN + cost_ns(placer);
+    double cut_ns =
+        start + (busy_ns(placer, ask->kernel, parts, start) + joints_ns(placer, parts)) * MARGIN + cost_ns(placer);
     if (parts->whole_run_ns >= TSL_COUNTS_FROM_NS)
         placer->whole_ns = parts->whole_run_ns;
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG,
@@ -428,7 +442,7 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
  * takes is doubted now and then. */
 bool tsl_placer_divides(struct tsl_placer *placer, const struct tsl_parts *parts, double move_ns)
 {
-    double host_ns = plan_ns(placer, true);
+    double host_ns = plan_any_ns(placer, true);
 
     if (tsl_split_always(placer->split))
         return true;
@@ -451,7 +465,7 @@ bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
     tsl_layout_begin(placer);
     if (!asked && !pays(placer, ask, parts, &paid_ns)) {
         refused(asked_of(placer, ask->kernel), parts);
-        forgive(placer);
+        forgive(placer, asked_of(placer, ask->kernel));
         return false;
     }
     memcpy(placer->last_of, parts->of, placer->n * sizeof(*parts->of));
@@ -526,7 +540,9 @@ void tsl_placer_joints_ended(struct tsl_placer *placer, double expected_ns, doub
         tsl_samples_add(&placer->joints, fmax(real_ns, 1) / fmax(expected_ns, 1));
 }
 
-void tsl_placer_parts_planned(struct tsl_placer *placer, double ns, bool divided)
+void tsl_placer_parts_planned(struct tsl_placer *placer, uint64_t kernel, double ns, bool divided)
 {
     tsl_samples_add(divided ? &placer->plan_divided : &placer->plan, ns);
+    if (!divided)
+        tsl_samples_add(&asked_of(placer, kernel)->plan, ns);
 }

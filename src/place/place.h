@@ -272,8 +272,8 @@ void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint
 
 /* Shares worked on copies: these, and to make them one, took real_ns instead of expected_ns. */
 void tsl_placer_joints_ended(struct tsl_placer *placer, double expected_ns, double real_ns);
-/* To decide on a cut, to plan and to submit it took the host so long. divided: into insides and rims. */
-void tsl_placer_parts_planned(struct tsl_placer *placer, double ns, bool divided);
+/* To decide on a cut of the kernel, to plan and to submit it took the host so long. divided: into insides and rims. */
+void tsl_placer_parts_planned(struct tsl_placer *placer, uint64_t kernel, double ns, bool divided);
 /* Before its last share began, it waited for moves between members, of which peer_ns were thought to be the moves. */
 void tsl_placer_parts_waited(struct tsl_placer *placer, double peer_ns, double waited_ns);
 

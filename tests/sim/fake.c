@@ -10,6 +10,7 @@
 #include "graph/lead.h"
 #include "graph/redo.h"
 #include "graph/runs.h"
+#include "graph/schedule.h"
 #include "graph/state.h"
 #include "graph/tidy.h"
 #include "graph/touch.h"
@@ -286,6 +287,7 @@ static void make_members(struct sim_world *world)
     tsl_touch_tiles = 1u << sim_mix(world->options.seed + 14) % 6;
     tsl_tidy_tiles = 1u << sim_mix(world->options.seed + 16) % 5;
     tsl_tidy_turns = 1 + (unsigned)(sim_mix(world->options.seed + 17) % 3);
+    tsl_schedule_most = (unsigned)(sim_mix(world->options.seed + 18) % 4);
     tsl_lead_items = sim_mix(world->options.seed + 15) % 4 ? 1 : 1u << 14; /* Tiny launches begin by windows, too. */
     tsl_lead_fill = 0;
     tsl_lead_long_ns = sim_mix(world->options.seed + 15) / 4 % 2 ? 1e4 : 2e6;

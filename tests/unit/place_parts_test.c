@@ -968,7 +968,7 @@ static void test_work(void **state)
 static void plans_took(double ns)
 {
     for (unsigned i = 0; i < 8; i++)
-        tsl_placer_parts_planned(placer, ns, false);
+        tsl_placer_parts_planned(placer, KERNEL, ns, false);
 }
 
 /* Launches come no sooner than the host plans their cuts. */
@@ -984,6 +984,24 @@ static void test_plans(void **state)
     assert_true(pays(KERNEL, LARGE, &parts));
     plans_took(2.5e5);
     assert_false(pays(KERNEL, LARGE, &parts));
+}
+
+/* One kernel whose cuts take long to plan says nothing of another. */
+static void test_plans_of_kernels(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 2e5);
+    learn(0, KERNEL + 1, 2e5);
+    for (unsigned i = 0; i < 8; i++) {
+        tsl_placer_parts_planned(placer, KERNEL, 2.5e5, false);
+        tsl_placer_parts_planned(placer, KERNEL + 1, 1e3, false);
+    }
+    assert_no_gain(KERNEL, &parts);
+    assert_cut(KERNEL + 1, &parts);
+    assert_no_gain(KERNEL, &parts);
 }
 
 /* While a launch is planned nobody works, unless earlier ones keep the members busy for so long. */
@@ -1014,7 +1032,7 @@ static void test_divides(void **state)
     assert_false(tsl_placer_divides(placer, &parts, 0));
     assert_false(tsl_placer_divides(placer, &parts, parts.run_ns * 2));
     for (unsigned i = 0; i < 8; i++)
-        tsl_placer_parts_planned(placer, parts.run_ns * 2, true);
+        tsl_placer_parts_planned(placer, KERNEL, parts.run_ns * 2, true);
     assert_false(tsl_placer_divides(placer, &parts, 1e5));
     for (unsigned i = 0; i < 1000 && !tsl_placer_divides(placer, &parts, 1e5); i++) /* It is doubted now and then. */
         assert_int_not_equal(i, 999);
@@ -1638,6 +1656,7 @@ int main(void)
         cmocka_unit_test_teardown(test_waits, end),
         cmocka_unit_test_teardown(test_moves_beside_parts, end),
         cmocka_unit_test_teardown(test_plans, end),
+        cmocka_unit_test_teardown(test_plans_of_kernels, end),
         cmocka_unit_test_teardown(test_plans_while_nobody_works, end),
         cmocka_unit_test_teardown(test_joints, end),
         cmocka_unit_test_teardown(test_copies, end),
