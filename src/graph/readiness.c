@@ -268,12 +268,8 @@ static bool is_old_enough(const struct tsl_graph *graph, uint64_t now_ns)
 
 /* The others are opened while the program prepares its data. waited_ns: what counts beside what is ahead, if that is
  * long enough. */
-static void expect(struct tsl_graph *graph, double ahead_ns, double waited_ns, const char *what)
+static void expect(struct tsl_graph *graph, double ahead_ns, double waited_ns)
 {
-    if (ahead_ns <= 0)
-        return;
-    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "by an earlier run, launches of %s take %.0f ms", what, ahead_ns / 1e6);
-    tsl_lock_take(&graph->lock);
     if (!all_are_ready(graph)) {
         double patience = patience_of(graph);
         open_for(graph, fmin(ahead_ns + waited_ns, ahead_ns * patience / LEAST_PATIENCE), patience);
@@ -281,17 +277,46 @@ static void expect(struct tsl_graph *graph, double ahead_ns, double waited_ns, c
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
 }
 
+static void tell(double ahead_ns, const char *what)
+{
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "by an earlier run, launches of %s take %.0f ms", what, ahead_ns / 1e6);
+}
+
+/* The kernel is one more of those that the program has. It may have been made before. */
+static void add_kernel(struct tsl_graph *graph, uint64_t key, double ahead_ns)
+{
+    unsigned n = graph->readiness.n_kernels;
+    for (unsigned i = 0; i < n; i++)
+        if (graph->readiness.kernels[i] == key)
+            return;
+    if (n == sizeof(graph->readiness.kernels) / sizeof(*graph->readiness.kernels))
+        return;
+    graph->readiness.kernels[graph->readiness.n_kernels++] = key;
+    graph->readiness.kernels_ns += ahead_ns;
+}
+
+/* A program that was moved, or is called otherwise, isn't known, but its kernels are. */
 void tsl_graph_expect(const struct tsl_kernel *kernel)
 {
     struct tsl_graph *graph = kernel->program->context->graph;
-    expect(graph, tsl_placer_ahead_ns(graph->placer, kernel->place_key), 0, kernel->name);
+    double ahead_ns = tsl_placer_ahead_ns(graph->placer, kernel->place_key);
+    if (ahead_ns <= 0)
+        return;
+    tell(ahead_ns, kernel->name);
+    tsl_lock_take(&graph->lock);
+    add_kernel(graph, kernel->place_key, ahead_ns);
+    expect(graph, fmax(ahead_ns, graph->readiness.kernels_ns), 0);
 }
 
 void tsl_readiness_expect(struct tsl_graph *graph)
 {
+    double ahead_ns = tsl_placer_program_ahead_ns(graph->placer);
     bool unknown = tsl_placer_help(graph->placer) < 0;
-    expect(graph, tsl_placer_program_ahead_ns(graph->placer), unknown ? tsl_placer_waited_ns(graph->placer) : 0,
-           "the program");
+    if (ahead_ns <= 0)
+        return;
+    tell(ahead_ns, "the program");
+    tsl_lock_take(&graph->lock);
+    expect(graph, ahead_ns, unknown ? tsl_placer_waited_ns(graph->placer) : 0);
 }
 
 /* A launch that is known to run for long enough for others to be opened meanwhile needs no further reason. */

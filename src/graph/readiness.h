@@ -4,9 +4,9 @@
  * have taken twice as long as it is thought to take to open another one, and the program has run for a second, or ten
  * times as long. It opens as many as the launches have paid for so, the fastest first; the others when more launches
  * have run. It begins sooner where an earlier run took as long: with the context where the program's launches did, or
- * when a kernel is made whose launches did. So a short program doesn't pay for members that it doesn't need, and a long
- * one loses little. Those that are opened together get known together, as each new one would have data distributed
- * anew.
+ * when a kernel is made whose launches did, with those of the kernels made before. So a short program doesn't pay for
+ * members that it doesn't need, and a long one loses little. Those that are opened together get known together, as each
+ * new one would have data distributed anew.
  *
  * A single launch that is known to take much longer than the others still need to get ready waits for them: it is cut
  * over all then, instead of being run whole by the one that is ready.

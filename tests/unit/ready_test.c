@@ -330,6 +330,32 @@ static void test_an_earlier_run_opens_others(void **state)
     end_program();
 }
 
+/* Kernels of which none would do alone open others together; each counts once. */
+static void test_kernels_add_up(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(2, 30 * MS);
+
+    (void)state;
+    begin_fake(&setup);
+    begin_program();
+    const uint64_t key = kernel->place_key;
+    for (unsigned i = 0; i < 3; i++)
+        know_of(key + i, 60 * MS); /* 5 * 30 would do */
+    for (unsigned i = 0; i < 4; i++) {
+        kernel->place_key = key + i / 2;
+        tsl_graph_expect(kernel);
+    }
+    sleep_ms(60);
+    assert_int_equal(prepared(1), 0);
+    kernel->place_key = key + 2;
+    tsl_graph_expect(kernel);
+    for (unsigned i = 0; i < 200 && !is_ready(1); i++)
+        sleep_ms(10);
+    assert_true(is_ready(1));
+    kernel->place_key = key;
+    end_program();
+}
+
 /* Where no run so far had others, they are opened for what all took together, if this one will be long enough. */
 static void test_earlier_runs_add_up(void **state)
 {
@@ -743,6 +769,7 @@ static int run_auto(void)
         cmocka_unit_test(test_a_long_queue_is_shared),
         cmocka_unit_test(test_small_launches_open_nothing),
         cmocka_unit_test(test_an_earlier_run_opens_others),
+        cmocka_unit_test(test_kernels_add_up),
         cmocka_unit_test(test_earlier_runs_add_up),
         cmocka_unit_test(test_some_are_opened),
         cmocka_unit_test(test_what_opening_took_is_known_later),
