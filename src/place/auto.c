@@ -30,6 +30,7 @@
 
 #define HORIZON_NS  5e6
 #define AHEAD_NS    1e8 /* a command that waits for others is placed so long before its start at most */
+#define MOST_AHEAD  128 /* ... and so many behind each other: each use of data that isn't over makes planning slower */
 #define SOON_NS     2e5
 #define PARTS_IN    4   /* cut launches: of one the parts are timed, however long they are */
 #define WATCH_NS    1e6 /* in a queue that grows, ends are noticed about this often */
@@ -210,7 +211,7 @@ static bool keeps_others_idle(const struct tsl_placer *placer, const struct tsl_
     double start_ns = options[best].start_ns, now = (double)ask->now_ns;
     double free_ns = now + tsl_busy_ns(placer, best, ask->now_ns);
 
-    if (start_ns > now + AHEAD_NS || (double)ask->ready_ns + SOON_NS < free_ns)
+    if (start_ns > now + AHEAD_NS || placer->load[best].n >= MOST_AHEAD || (double)ask->ready_ns + SOON_NS < free_ns)
         return false;
     for (unsigned i = 0; i < placer->n; i++)
         if (i != best && !tsl_placer_rivals(placer, best, i) && tsl_candidate_of(ask, i)->eligible &&

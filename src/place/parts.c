@@ -6,7 +6,9 @@
  *
  * *Where data lie.* The parts follow only speeds, not what waits on the members at the moment: else each launch would
  * have other borders, and bytes would move to and fro. A member that has other work to do has no part. Parts that
- * differ little from those of the launch before stay as those were, whatever its kernel.
+ * differ little from those of the launch before stay as those were, whatever its kernel. And where it takes longer to
+ * bring a launch's data together than to run it, it has the parts of the last cut, which has distributed them, whatever
+ * waits on the members: most of that are launches which it needs, and would have to wait for whole, too.
  *
  * *Does it pay?* That is asked when it is known what moves for the parts (pays.c).
  *
@@ -312,17 +314,32 @@ static void bound_whole(struct tsl_placer *placer, const struct tsl_ask *ask, un
     parts->whole_ns -= less_ns;
 }
 
+static bool follows_data(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
+                         const struct tsl_parts *parts)
+{
+    if (parts->whole_peer_ns < fmax(LEAST_NS, whole->run_ns) || !placer->n_cuts ||
+        tsl_placer_count(placer, placer->last_of) < 2)
+        return false;
+    for (unsigned i = 0; i < placer->n; i++)
+        if (placer->last_of[i] > 0 && !may_join(placer, ask, i, whole->member))
+            return false;
+    return true;
+}
+
 static bool known_parts(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
                         struct tsl_parts *parts)
 {
     if (together_ns(ask, whole) < LEAST_NS)
         return false;
-    balance(placer, ask, whole, parts);
-    drop_burdens(placer, ask, parts);
-    add_tries(placer, ask, whole, parts);
-    if (count(placer, parts) < 2)
-        return false;
-    if (much_the_same(placer, parts))
+    parts->follows = follows_data(placer, ask, whole, parts);
+    if (!parts->follows) {
+        balance(placer, ask, whole, parts);
+        drop_burdens(placer, ask, parts);
+        add_tries(placer, ask, whole, parts);
+        if (count(placer, parts) < 2)
+            return false;
+    }
+    if (parts->follows || much_the_same(placer, parts))
         memcpy(parts->of, placer->last_of, placer->n * sizeof(*parts->of));
     parts->run_ns = longest_but(placer, ask, parts, placer->n);
     parts->unseen = any_unseen(placer, ask, parts);

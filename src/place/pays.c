@@ -22,7 +22,8 @@
  * what the whole takes mustn't be told by its parts: after some launches that were cut one runs whole. And its parts
  * are thought to take as long as the whole until some were seen, for which the purse for tries pays (auto.c).
  *
- * *To ask costs, too.* A kernel whose launches were found not to pay, time after time, is asked about ever more rarely.
+ * *To ask costs, too.* A kernel whose launches were found not to pay, time after time, is asked about ever more rarely,
+ * unless launches are cut and its data are distributed by now.
  */
 #include "base/log.h"
 #include "place/internal.h"
@@ -45,6 +46,7 @@
 #define FULL_NS       2e6   /* ... if it doesn't take as long */
 #define MEASURE_PART  0.05  /* of what cut launches took, to measure whole ones */
 #define ENOUGH_NO     4     /* launches that it didn't pay to cut; from then on they are asked about more rarely */
+#define ASK_NS        1e5   /* as long as that takes; ... */
 #define ASKED_NS      2e6   /* ... once in launches that take so much, as to ask takes a twentieth of it */
 #define MOST_SKIPPED  31
 #define LONG_NO       32   /* after so many ... */
@@ -79,6 +81,17 @@ void tsl_pays_ask_all(struct tsl_placer *placer)
     }
 }
 
+/* On whichever member the launch ran whole, others would have to bring it so much. */
+static double least_peer_ns(const struct tsl_placer *placer, const struct tsl_ask *ask)
+{
+    double least = INFINITY;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (ask->candidates[i].eligible)
+            least = fmin(least, ask->candidates[i].peer_ns);
+    return least;
+}
+
 bool tsl_pays_skips(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
 {
     struct tsl_asked *asked = asked_of(placer, ask->kernel);
@@ -88,7 +101,8 @@ bool tsl_pays_skips(struct tsl_placer *placer, const struct tsl_ask *ask, struct
         parts->why = TSL_UNCUT_PAUSED;
         return true;
     }
-    if (!asked->skip)
+    bool distributed = placer->n_cuts && asked->n_refused < LONG_NO && least_peer_ns(placer, ask) >= ASK_NS;
+    if (!asked->skip || distributed)
         return false;
     asked->skip -= !ask->again;
     parts->why = TSL_UNCUT_UNPAID;
@@ -153,11 +167,14 @@ static double plan_ns(struct tsl_placer *placer, uint64_t kernel)
     return its->n >= SURE_CUTS ? its->typical : plan_any_ns(placer, false);
 }
 
-/* How long from now the launch's data, and the members that have parts, are busy. */
+/* How long from now the launch's data, and the members that have parts, are busy. Parts that follow data start as the
+ * whole would, but for the moves. */
 static double start_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
 {
     double start = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
 
+    if (parts->follows)
+        return fmax(parts->whole_ns - parts->whole_run_ns - parts->whole_move_ns, start);
     for (unsigned i = 0; i < placer->n; i++)
         if (parts->of[i] > 0)
             start = fmax(start, tsl_busy_ns(placer, i, ask->now_ns));

@@ -212,6 +212,7 @@ struct tsl_parts {
     double whole_peer_ns;       /* ... of what other members have */
     double joint_ns;            /* what the caller found out: making copies for the parts, and these one again */
     bool divided;               /* ... and whether what is missing moves beside the parts (graph/cut_rims.h) */
+    bool follows;               /* they are where the last cut has left the launch's data */
 };
 
 /* Are these two members of one kind, so that kernels give the same results there, bit by bit? */

@@ -986,6 +986,52 @@ static void test_plans(void **state)
     assert_false(pays(KERNEL, LARGE, &parts));
 }
 
+static void set_peers(double ns)
+{
+    for (unsigned i = 0; i < 2; i++)
+        all[i].move_ns = all[i].peer_ns = ns;
+}
+
+static struct tsl_asked *asked_of(uint64_t kernel)
+{
+    for (unsigned i = 0; i < TSL_N_ASKED; i++)
+        if (placer->asked[i].kernel == kernel)
+            return &placer->asked[i];
+    return NULL;
+}
+
+/* A launch whose data take longer to bring together than it takes has the parts of the cut before, though a member is
+ * busy with what is no part; and is asked about though it never paid to cut it before. */
+static void test_parts_follow_data(void **state)
+{
+    const uint64_t tiny = 7, other = 8;
+    struct tsl_parts parts;
+    struct tsl_placement placement;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e6);
+    learn(0, tiny, 2e4);
+    learn(0, other, 5e6);
+    assert_cut(KERNEL, &parts);
+    all[1].eligible = false;
+    struct tsl_ask whole = question(other, LARGE);
+    tsl_placer_choose(placer, &whole, &placement);
+    assert_int_equal(placement.member, 0);
+    all[1].eligible = true;
+    assert_whole(tiny, LARGE);
+    set_peers(5e5);
+    assert_true(ask(tiny, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
+    set_peers(0);
+    assert_true(pays(tiny, LARGE, &parts));
+    asked_of(tiny)->skip = 9;
+    set_peers(5e5);
+    assert_true(ask(tiny, LARGE, &parts));
+    asked_of(tiny)->n_refused = 1000;
+    assert_whole(tiny, LARGE);
+}
+
 /* One kernel whose cuts take long to plan says nothing of another. */
 static void test_plans_of_kernels(void **state)
 {
@@ -1656,6 +1702,7 @@ int main(void)
         cmocka_unit_test_teardown(test_waits, end),
         cmocka_unit_test_teardown(test_moves_beside_parts, end),
         cmocka_unit_test_teardown(test_plans, end),
+        cmocka_unit_test_teardown(test_parts_follow_data, end),
         cmocka_unit_test_teardown(test_plans_of_kernels, end),
         cmocka_unit_test_teardown(test_plans_while_nobody_works, end),
         cmocka_unit_test_teardown(test_joints, end),
