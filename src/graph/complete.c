@@ -403,7 +403,9 @@ static void on_fence(void *arg, cl_int status)
 {
     struct tsl_op *op = arg;
     struct tsl_graph *graph = op->port->graph;
+    atomic_fetch_add_explicit(&graph->n_wanting, 1, memory_order_relaxed);
     tsl_lock_take(&graph->lock);
+    atomic_fetch_sub_explicit(&graph->n_wanting, 1, memory_order_relaxed);
     op->signal_status = status;
     bool can_wait = status == CL_COMPLETE && has_room_for_notes(graph) && opens_nothing(op);
     STAILQ_INSERT_TAIL(&graph->signalled, op, ready);

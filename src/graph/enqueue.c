@@ -133,6 +133,7 @@ static cl_int commit(const struct tsl_enqueue *e, struct tsl_command *c)
     if (e->event && !(event = tsl_event_create(e->queue->context, e->queue)))
         return abandon(c, CL_OUT_OF_HOST_MEMORY);
     tsl_lock_take(&graph->lock);
+    uint64_t since_ns = graph->n_ports > 1 ? tsl_clock_ns() : 0;
     if (event) {
         event->command = c;
         c->refs++;
@@ -152,6 +153,8 @@ static cl_int commit(const struct tsl_enqueue *e, struct tsl_command *c)
         tsl_command_wait(c);
     tsl_command_unref(c);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    if (since_ns && !e->blocking)
+        tsl_graph_yield(graph, since_ns);
     if (e->event)
         *e->event = event;
     return error;

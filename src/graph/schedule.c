@@ -365,11 +365,10 @@ static void schedule_lead(struct tsl_command *c)
         tsl_command_watch(lead);
 }
 
-/* Is there something to submit, or to notice, before more is scheduled? */
+/* Is it time to submit, and to let others notice what has ended? What was planned may wait for that alone. */
 static bool was_long(struct due *due)
 {
-    const struct tsl_graph *graph = due->first->graph;
-    if (!due->n_scheduled || (STAILQ_EMPTY(&graph->ports_ready) && STAILQ_EMPTY(&graph->signalled)))
+    if (!due->n_scheduled)
         return false;
     if (tsl_schedule_most)
         return due->n_scheduled >= tsl_schedule_most;
@@ -484,7 +483,7 @@ void tsl_schedule_later(struct tsl_graph *graph)
     struct due due = {.end = &due.first};
     struct tsl_command *c;
     unsigned n_kept = 0;
-    graph->ask_again = graph->submit_first = false;
+    graph->ask_again = false;
     STAILQ_CONCAT(&asked, &graph->later); /* Commands that find no place, and new ones, go to the graph's list. */
     while (n_kept < ASK_FEW && (c = STAILQ_FIRST(&asked))) {
         STAILQ_REMOVE_HEAD(&asked, later);

@@ -14,7 +14,7 @@ cl_int tsl_schedule_command(struct tsl_command *command);
 /* Asks again where the commands of graph->later go. That is due (graph->ask_again) when a launch that the placer placed
  * has ended or will never run, when twice as many commands stand behind a held kernel as when that was due before, when
  * memory order is over, and after a while of scheduling (graph->submit_first): members have nothing to do otherwise
- * while a long queue is planned, and nothing that has ended is noticed. */
+ * while a long queue is planned, as nothing that has ended is noticed while the lock is held. */
 void tsl_schedule_later(struct tsl_graph *graph);
 /* Everything that was held by the command may be scheduled now. */
 void tsl_schedule_held_by(struct tsl_command *command);

@@ -50,7 +50,8 @@ struct tsl_graph {
     struct tsl_placer *placer;
     STAILQ_HEAD(, tsl_command) later;   /* held: their member has enough to do, or memory order was on */
     bool ask_again;                     /* ask for them again (tsl_schedule_later says when) */
-    bool submit_first;                  /* but submit before what was planned so far */
+    bool submit_first;                  /* but first submit what was planned so far, and let others have the lock */
+    atomic_uint n_wanting;              /* threads that want it to go on submitting, or to tell of an end */
     TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
     uint64_t complete_ns;   /* when a launch was last seen to be complete; 0: none had copies (joints.h) yet */
@@ -132,10 +133,12 @@ static inline void tsl_graph_open(struct tsl_graph *graph) TSL_UNCHECKED
 
 static inline void tsl_graph_close(struct tsl_graph *graph) TSL_UNCHECKED
 {
+    atomic_fetch_add_explicit(&graph->n_wanting, 1, memory_order_relaxed);
     if (atomic_load_explicit(&graph->n_sending, memory_order_relaxed))
         tsl_lock_take_soon(&graph->lock);
     else
         tsl_lock_take(&graph->lock);
+    atomic_fetch_sub_explicit(&graph->n_wanting, 1, memory_order_relaxed);
 }
 
 /* Wakes threads in tsl_graph_wait: something became reported or submitted, or memory is free. */

@@ -1,8 +1,10 @@
 /* The work that every entry leaves to be done without the lock. */
 #include "graph/work.h"
 
+#include "base/clock.h"
 #include "base/fork.h"
 #include "base/lock.h"
+#include "base/pause.h"
 #include "base/pool.h"
 #include "base/small_vector.h"
 #include "base/worker.h"
@@ -279,6 +281,9 @@ static void write_records(struct tsl_graph *graph)
     tsl_graph_dropped(graph);
 }
 
+#define LONG_NS 100000 /* is the lock held at a time */
+#define WAKE_NS 500000 /* is waited for others, at most */
+
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 /* Is a task ready that the thread would keep, while a sender has a port? The sender does what else is to be done. */
@@ -288,10 +293,28 @@ static bool goes_on(const struct tsl_graph *graph, const struct worker *w)
     return task && STAILQ_EMPTY(&graph->ports_ready) && atomic_load(&graph->n_sending) && keeps(w, task);
 }
 
-static bool asks_again(const struct tsl_graph *graph)
+/* One that submits gives the lock for each call into the driver, and wants it back behind that. */
+static void wait_for_others(const struct tsl_graph *graph)
 {
-    bool submits = graph->submit_first && (!STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->ports_unsent));
-    return graph->ask_again && !submits && !STAILQ_EMPTY(&graph->later);
+    uint64_t until_ns = tsl_clock_ns() + WAKE_NS;
+    while (!tsl_simulation && (atomic_load(&graph->n_wanting) || atomic_load(&graph->n_sending)) &&
+           tsl_clock_ns() < until_ns)
+        tsl_pause();
+}
+
+/* Until that is over nobody schedules. */
+static void let_others_in(struct tsl_graph *graph)
+{
+    tsl_graph_open(graph);
+    wait_for_others(graph);
+    tsl_graph_close(graph);
+    graph->submit_first = false;
+}
+
+void tsl_graph_yield(const struct tsl_graph *graph, uint64_t since_ns)
+{
+    if (tsl_clock_ns() - since_ns >= LONG_NS)
+        wait_for_others(graph);
 }
 
 static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(graph->lock)
@@ -301,7 +324,7 @@ static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(g
             return any;
         if (!STAILQ_EMPTY(&graph->signalled))
             tsl_complete_signalled(graph);
-        else if (asks_again(graph))
+        else if (graph->ask_again && !graph->submit_first && !STAILQ_EMPTY(&graph->later))
             tsl_schedule_later(graph);
         else if (!STAILQ_EMPTY(&graph->ports_ready))
             serve_ports(graph, w);
@@ -309,6 +332,8 @@ static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(g
             tsl_port_send(graph);
         else if (!STAILQ_EMPTY(&graph->to_watch))
             tsl_complete_watched(graph);
+        else if (graph->submit_first)
+            let_others_in(graph);
         else if (graph->records)
             write_records(graph);
         else if (graph->garbage)
