@@ -115,12 +115,27 @@ static void send_cut(struct tsl_command *c)
     uint64_t asked_ns = c->share.asked_ns;
     if (!c->n_more || !asked_ns)
         return;
-    bool divided = c->n_inside, usual = tsl_cut_is_usual(c);
+    bool divided = c->n_inside, usual = tsl_cut_is_usual(c) && !graph->submit_first; /* Else it does others' work. */
     tsl_graph_work(graph, TSL_WHO_APPLICATION);
     if (divided)
         tsl_senders_join(graph);
     if (usual)
         tsl_placer_parts_planned(graph->placer, c->kernel->place_key, (double)(tsl_clock_ns() - asked_ns), divided);
+}
+
+#define LONG_NS 100000 /* is the lock held for a launch */
+
+/* Other threads may drop the context as soon as the lock is given. */
+static void leave(struct tsl_graph *graph, bool yields) TSL_RELEASES(graph->lock)
+{
+    struct tsl_context *context = graph->context;
+    if (yields)
+        tsl_object_ref(&context->object);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    if (!yields)
+        return;
+    tsl_graph_yield(graph);
+    tsl_object_unref(&context->object);
 }
 
 /* Ends what begin() began: the command is scheduled, and waited for if the call blocks. The error of a blocking call is
@@ -139,6 +154,7 @@ static cl_int commit(const struct tsl_enqueue *e, struct tsl_command *c)
         c->refs++;
     }
     error = schedule(e, c);
+    bool was_long = since_ns && tsl_clock_ns() - since_ns >= LONG_NS;
     if (error) {
         drop(c);
         tsl_graph_leave(graph, TSL_WHO_APPLICATION);
@@ -152,9 +168,7 @@ static cl_int commit(const struct tsl_enqueue *e, struct tsl_command *c)
     else if (waits_at_once(c))
         tsl_command_wait(c);
     tsl_command_unref(c);
-    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
-    if (since_ns && !e->blocking)
-        tsl_graph_yield(graph, since_ns);
+    leave(graph, was_long && !e->blocking);
     if (e->event)
         *e->event = event;
     return error;

@@ -377,13 +377,17 @@ static bool was_long(struct due *due)
     return (double)(now_ns - due->since_ns) >= WHILE_NS;
 }
 
+/* They are due, so they are asked about before those that found no place. */
 static void put_off(struct due *due)
 {
+    STAILQ_HEAD(, tsl_command) first = STAILQ_HEAD_INITIALIZER(first);
     struct tsl_graph *graph = due->first->graph;
     for (struct tsl_command *c = due->first; c; c = c->next) {
         c->n_hold++;
-        STAILQ_INSERT_TAIL(&graph->later, c, later);
+        STAILQ_INSERT_TAIL(&first, c, later);
     }
+    STAILQ_CONCAT(&first, &graph->later);
+    STAILQ_CONCAT(&graph->later, &first);
     due->first = NULL;
     due->end = &due->first;
     graph->ask_again = graph->submit_first = true;
@@ -485,7 +489,7 @@ void tsl_schedule_later(struct tsl_graph *graph)
     unsigned n_kept = 0;
     graph->ask_again = false;
     STAILQ_CONCAT(&asked, &graph->later); /* Commands that find no place, and new ones, go to the graph's list. */
-    while (n_kept < ASK_FEW && (c = STAILQ_FIRST(&asked))) {
+    while (n_kept < ASK_FEW && !graph->submit_first && (c = STAILQ_FIRST(&asked))) {
         STAILQ_REMOVE_HEAD(&asked, later);
         c->n_hold--;
         consider(&due, c);

@@ -78,6 +78,7 @@ void tsl_graph_post(struct tsl_graph *graph)
 
 void tsl_graph_leave_to_others(struct tsl_graph *graph)
 {
-    if (!STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->signalled))
+    bool asks = graph->ask_again && !STAILQ_EMPTY(&graph->later);
+    if (asks || !STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->signalled))
         tsl_graph_post(graph);
 }

@@ -281,7 +281,6 @@ static void write_records(struct tsl_graph *graph)
     tsl_graph_dropped(graph);
 }
 
-#define LONG_NS 100000 /* is the lock held at a time */
 #define WAKE_NS 500000 /* is waited for others, at most */
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
@@ -302,7 +301,7 @@ static void wait_for_others(const struct tsl_graph *graph)
         tsl_pause();
 }
 
-/* Until that is over nobody schedules. */
+/* Until that is over nobody goes on with what was put off. */
 static void let_others_in(struct tsl_graph *graph)
 {
     tsl_graph_open(graph);
@@ -311,10 +310,9 @@ static void let_others_in(struct tsl_graph *graph)
     graph->submit_first = false;
 }
 
-void tsl_graph_yield(const struct tsl_graph *graph, uint64_t since_ns)
+void tsl_graph_yield(const struct tsl_graph *graph)
 {
-    if (tsl_clock_ns() - since_ns >= LONG_NS)
-        wait_for_others(graph);
+    wait_for_others(graph);
 }
 
 static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(graph->lock)

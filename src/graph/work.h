@@ -19,10 +19,10 @@ bool tsl_graph_work(struct tsl_graph *graph, enum tsl_who who) TSL_REQUIRES(grap
 bool tsl_graph_work_awaiting(struct tsl_graph *graph, const struct tsl_command *awaited) TSL_REQUIRES(graph->lock);
 /* tsl_graph_work, then gives the lock. */
 void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who) TSL_RELEASES(graph->lock);
-/* Behind tsl_graph_leave of a thread that may soon take the lock again, and had it since then: if that was long,
- * threads that submit, or tell of an end, have it first. A lock that is given and taken again at once is nobody else's:
- * one that sleeps needs a while to wake. */
-void tsl_graph_yield(const struct tsl_graph *graph, uint64_t since_ns);
+/* Without the lock, by a thread that had it for long and may soon take it again: those that submit, or tell of an end,
+ * have it first. A lock that is given and taken again at once is nobody else's: a thread that sleeps needs a while to
+ * wake. */
+void tsl_graph_yield(const struct tsl_graph *graph);
 /* The job of the bridge thread: work that was left. Without the lock. */
 void tsl_graph_bridge(struct tsl_job *job);
 /* Does the callback thread, that of all graphs, call nothing? Without the lock. */

@@ -47,6 +47,7 @@
 #define SLOWER      2   /* times as long takes a launch on a member that is slower with it, not just differently busy */
 #define MUCH_LATER  4   /* times what a launch takes elsewhere, with its results' way back */
 #define ON_THE_WAY  8   /* times as long as a launch takes its bytes may be on their way to another member and back */
+#define TOO_LATE    100 /* times as long as its bytes are on their way home is busy: it may leave all the same */
 #define NO_HELP     4   /* times as long takes a launch on a member that is no help with it */
 #define SMALL_IN    8   /* ... so many times */
 #define NEVER_NS    9e18 /* the latest end: some three hundred years */
@@ -90,14 +91,15 @@ static bool is_sooner_at_home(const struct tsl_option *home, const struct tsl_op
     return ends_first && to->run_ns >= home->run_ns && to->end_ns + back_ns >= home->end_ns;
 }
 
-/* Does it keep the link busy for much longer than home? However long home is busy for: members that hand each other
- * what they could have made themselves get on no faster. */
+/* Does it keep the link busy for much longer than home? Members that hand each other what they could have made
+ * themselves get on no faster, and that home is busy is no reason where a program enqueues ahead. */
 static bool is_on_the_way(const struct tsl_ask *ask, const struct tsl_option *options, unsigned home, unsigned to,
                           double way_ns)
 {
     double there_ns = fmax(tsl_candidate_of(ask, to)->move_ns - tsl_candidate_of(ask, home)->move_ns, 0);
+    double ns = there_ns + way_ns;
 
-    return there_ns + way_ns > ON_THE_WAY * options[home].run_ns;
+    return ns > ON_THE_WAY * options[home].run_ns && options[home].start_ns - (double)ask->now_ns < TOO_LATE * ns;
 }
 
 static bool is_free_too_late(const struct tsl_ask *ask, const struct tsl_option *home, double elsewhere_ns)

@@ -314,14 +314,18 @@ static void bound_whole(struct tsl_placer *placer, const struct tsl_ask *ask, un
     parts->whole_ns -= less_ns;
 }
 
-static bool follows_data(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
+/* Not where nobody knows how long a part takes. */
+static bool follows_data(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
                          const struct tsl_parts *parts)
 {
-    if (parts->whole_peer_ns < fmax(LEAST_NS, whole->run_ns) || !placer->n_cuts ||
-        tsl_placer_count(placer, placer->last_of) < 2)
+    unsigned n = tsl_placer_count(placer, placer->last_of);
+
+    if (parts->whole_peer_ns < fmax(LEAST_NS, whole->run_ns) || !placer->n_cuts || n < 2 ||
+        (placer->most_parts && n > placer->most_parts))
         return false;
     for (unsigned i = 0; i < placer->n; i++)
-        if (placer->last_of[i] > 0 && !may_join(placer, ask, i, whole->member))
+        if (placer->last_of[i] > 0 &&
+            (!may_join(placer, ask, i, whole->member) || speed_with(placer, ask, i, placer->last_of[i]) <= 0))
             return false;
     return true;
 }

@@ -174,7 +174,8 @@ static double start_ns(const struct tsl_placer *placer, const struct tsl_ask *as
     double start = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
 
     if (parts->follows)
-        return fmax(parts->whole_ns - parts->whole_run_ns - parts->whole_move_ns, start);
+        return fmax(fmax(parts->whole_ns - parts->whole_run_ns - parts->whole_move_ns, start),
+                    tsl_busy_ns(placer, parts->whole_member, ask->now_ns));
     for (unsigned i = 0; i < placer->n; i++)
         if (parts->of[i] > 0)
             start = fmax(start, tsl_busy_ns(placer, i, ask->now_ns));
@@ -345,10 +346,10 @@ void tsl_parts_time(struct tsl_placer *placer, const struct tsl_ask *ask, struct
  * doubted now and then. */
 static void forgive(struct tsl_placer *placer, struct tsl_asked *asked)
 {
+    if (asked->n_refused % FORGIVE == 0 && asked->plan.n >= SURE_CUTS)
+        tsl_samples_add(&asked->plan, asked->plan.typical / 2);
     if (++placer->n_uncut % FORGIVE)
         return;
-    if (asked->plan.n >= SURE_CUTS)
-        tsl_samples_add(&asked->plan, asked->plan.typical / 2);
     if (cost_ns(placer) > FIRST_CUT_NS)
         tsl_samples_add(&placer->cut, cost_ns(placer) / 2);
     if (tsl_pays_latency_ns(placer, 1) > LATENCY_NS)

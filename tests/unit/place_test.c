@@ -465,7 +465,8 @@ static void test_results_are_needed_at_home(void **state)
         assert_int_equal(chosen_beside(3e6, 5e3, 1e3, slower), 0); /* a handover alone takes longer */
         assert_int_equal(chosen_beside(3e6, 4e5, 1e4, slower), 1);
         assert_int_equal(chosen_beside(3e9, 4e5, 1e6, slower), 1); /* home is busy for far longer than all that takes */
-        assert_int_equal(chosen_beside(3e9, 4e5, 4e6, slower), 0); /* but one link is busy for longer than it */
+        assert_int_equal(chosen_beside(3e8, 4e5, 4e6, slower), 0); /* but one link is busy for longer than it */
+        assert_int_equal(chosen_beside(3e9, 4e5, 4e6, slower), 1);
     }
     assert_int_equal(chosen_beside(3e6, 4e5, 1e6, 5), 0);   /* it brings less than its results take back */
     assert_int_equal(chosen_beside(3e6, 4e5, 1e6, 1), 1);   /* but it isn't small, and the other is as fast */
