@@ -293,7 +293,7 @@ static bool goes_on(const struct tsl_graph *graph, const struct worker *w)
 }
 
 /* One that submits gives the lock for each call into the driver, and wants it back behind that. */
-static void wait_for_others(const struct tsl_graph *graph)
+void tsl_graph_yield(const struct tsl_graph *graph)
 {
     uint64_t until_ns = tsl_clock_ns() + WAKE_NS;
     while (!tsl_simulation && (atomic_load(&graph->n_wanting) || atomic_load(&graph->n_sending)) &&
@@ -305,14 +305,9 @@ static void wait_for_others(const struct tsl_graph *graph)
 static void let_others_in(struct tsl_graph *graph)
 {
     tsl_graph_open(graph);
-    wait_for_others(graph);
+    tsl_graph_yield(graph);
     tsl_graph_close(graph);
     graph->submit_first = false;
-}
-
-void tsl_graph_yield(const struct tsl_graph *graph)
-{
-    wait_for_others(graph);
 }
 
 static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(graph->lock)

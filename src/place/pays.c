@@ -23,7 +23,7 @@
  * are thought to take as long as the whole until some were seen, for which the purse for tries pays (auto.c).
  *
  * *To ask costs, too.* A kernel whose launches were found not to pay, time after time, is asked about ever more rarely,
- * unless launches are cut and its data are distributed by now.
+ * unless launches are cut and its data are distributed by now, until it didn't pay then either.
  */
 #include "base/log.h"
 #include "place/internal.h"
@@ -46,8 +46,8 @@
 #define FULL_NS       2e6   /* ... if it doesn't take as long */
 #define MEASURE_PART  0.05  /* of what cut launches took, to measure whole ones */
 #define ENOUGH_NO     4     /* launches that it didn't pay to cut; from then on they are asked about more rarely */
-#define ASK_NS        1e5   /* as long as that takes; ... */
-#define ASKED_NS      2e6   /* ... once in launches that take so much, as to ask takes a twentieth of it */
+#define ASK_NS        1e5   /* to ask takes so long at most; ... */
+#define ASKED_NS      (20 * ASK_NS) /* ... it is done once in launches that take so much */
 #define MOST_SKIPPED  31
 #define LONG_NO       32   /* after so many ... */
 #define RARER         4    /* ... so much more rarely */

@@ -556,9 +556,10 @@ static void ways_share_addresses(void **state)
     char *made = made_of(text);
     const char *at = made;
     char first[2][16], *load;
+    unsigned n = 0;
 
     (void)state;
-    for (unsigned n = 0; (load = strstr(at, "ld.global.f32")); n++) {
+    for (; (load = strstr(at, "ld.global.f32")); n++) {
         char *begin = strchr(load, '[');
         begin[strcspn(begin, "]")] = '\0';
         if (n < 2)
@@ -567,6 +568,7 @@ static void ways_share_addresses(void **state)
             fail_msg("%s isn't %s or %s", begin, first[0], first[1]);
         at = begin + strlen(begin) + 1;
     }
+    assert_true(n > 2);
     free(made);
 }
 
