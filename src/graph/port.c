@@ -41,7 +41,7 @@ static void drain_job(struct tsl_job *job)
     tsl_lock_take(&graph->lock);
     port->posted = false;
     tsl_port_drain(port);
-    tsl_graph_leave(graph, TSL_WHO_WORKER);
+    tsl_graph_leave_port(port);
     tsl_object_unref(&context->object);
 }
 

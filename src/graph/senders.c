@@ -65,7 +65,7 @@ static void submit(struct tsl_job *job)
     tsl_port_drain(port);
     tsl_graph_send(graph, TSL_WHO_WORKER);
     atomic_fetch_sub(&graph->n_sending, 1);
-    tsl_graph_leave(graph, TSL_WHO_WORKER);
+    tsl_graph_leave_port(port);
     tsl_object_unref(&context->object);
 }
 

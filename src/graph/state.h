@@ -52,6 +52,7 @@ struct tsl_graph {
     bool ask_again;                     /* ask for them again (tsl_schedule_later says when) */
     bool submit_first;                  /* but first submit what was planned so far, and let others have the lock */
     atomic_uint n_wanting;              /* threads that want it to go on submitting, or to tell of an end */
+    atomic_uint n_draining;             /* threads that submit what is ready on a port, where that is no work itself */
     TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
     uint64_t complete_ns;   /* when a launch was last seen to be complete; 0: none had copies (joints.h) yet */

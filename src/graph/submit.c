@@ -338,11 +338,13 @@ void tsl_port_drain(struct tsl_port *port)
     if (port->draining)
         return; /* The other thread sees what was added. */
     port->draining = true;
+    atomic_fetch_add_explicit(&port->graph->n_draining, !port->sync, memory_order_relaxed);
     while ((op = STAILQ_FIRST(&port->ready))) {
         STAILQ_REMOVE_HEAD(&port->ready, ready);
         if (port->sync) /* This thread will be at that for long. */
             tsl_graph_leave_to_others(port->graph);
         submit_op(op);
     }
+    atomic_fetch_sub_explicit(&port->graph->n_draining, !port->sync, memory_order_relaxed);
     port->draining = false;
 }

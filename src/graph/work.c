@@ -66,6 +66,7 @@ static void post_callbacks(struct tsl_graph *graph)
 struct worker {
     enum tsl_who who;
     const struct tsl_command *awaited; /* what it waits for; NULL: nothing */
+    const struct tsl_port *port;       /* whose jobs it runs, alone; NULL: none's */
     bool serves_several;               /* members, in this round */
 };
 
@@ -285,27 +286,42 @@ static void write_records(struct tsl_graph *graph)
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
-/* Is a task ready that the thread would keep, while a sender has a port? The sender does what else is to be done. */
+/* Has the thread something to do elsewhere? One that runs a port's jobs has when there is a new one: nobody else would
+ * submit that, and behind it the thread comes back. One that would keep a ready task has while a sender has a port: the
+ * sender does what else is to be done. */
 static bool goes_on(const struct tsl_graph *graph, const struct worker *w)
 {
     const struct tsl_op *task = STAILQ_FIRST(&graph->tasks.ready);
+    if (w->port && w->port->posted)
+        return true;
     return task && STAILQ_EMPTY(&graph->ports_ready) && atomic_load(&graph->n_sending) && keeps(w, task);
 }
 
-/* One that submits gives the lock for each call into the driver, and wants it back behind that. */
-void tsl_graph_yield(const struct tsl_graph *graph)
+/* One that submits gives the lock for each call into the driver, and wants it back behind that: each time it would wait
+ * for one that plans. */
+static bool others_go_first(const struct tsl_graph *graph, bool is_sender)
+{
+    return atomic_load(&graph->n_wanting) || atomic_load(&graph->n_draining) ||
+           (!is_sender && atomic_load(&graph->n_sending));
+}
+
+static void yield(const struct tsl_graph *graph, bool is_sender)
 {
     uint64_t until_ns = tsl_clock_ns() + WAKE_NS;
-    while (!tsl_simulation && (atomic_load(&graph->n_wanting) || atomic_load(&graph->n_sending)) &&
-           tsl_clock_ns() < until_ns)
+    while (!tsl_simulation && others_go_first(graph, is_sender) && tsl_clock_ns() < until_ns)
         tsl_pause();
 }
 
-/* Until that is over nobody goes on with what was put off. */
-static void let_others_in(struct tsl_graph *graph)
+void tsl_graph_yield(const struct tsl_graph *graph)
+{
+    yield(graph, false);
+}
+
+/* Until that is over nobody goes on with what was put off. What a sender would wait for may be its own. */
+static void let_others_in(struct tsl_graph *graph, const struct worker *w)
 {
     tsl_graph_open(graph);
-    tsl_graph_yield(graph);
+    yield(graph, w->port);
     tsl_graph_close(graph);
     graph->submit_first = false;
 }
@@ -326,7 +342,7 @@ static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(g
         else if (!STAILQ_EMPTY(&graph->to_watch))
             tsl_complete_watched(graph);
         else if (graph->submit_first)
-            let_others_in(graph);
+            let_others_in(graph, w);
         else if (graph->records)
             write_records(graph);
         else if (graph->garbage)
@@ -366,15 +382,25 @@ void tsl_graph_clean_up(struct tsl_context *context)
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
 }
 
-void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who)
+static void leave(struct tsl_graph *graph, const struct worker *w) TSL_RELEASES(graph->lock)
 {
     struct tsl_context *context = graph->context;
     tsl_object_ref(&context->object); /* What is dropped below may be the last reference but this. */
-    tsl_graph_work(graph, who);
+    work(graph, w);
     unsigned surplus = graph->surplus_refs;
     graph->surplus_refs = 0;
     tsl_lock_give(&graph->lock);
     for (; surplus > 0; surplus--)
         tsl_object_unref(&context->object);
     tsl_object_unref(&context->object);
+}
+
+void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who)
+{
+    leave(graph, &(struct worker){.who = who});
+}
+
+void tsl_graph_leave_port(struct tsl_port *port)
+{
+    leave(port->graph, &(struct worker){.who = TSL_WHO_WORKER, .port = port});
 }

@@ -2,6 +2,10 @@
  * was ready is submitted. */
 /* variant: fake TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests */
 #include "base/clock.h"
+#include "base/lock.h"
+#include "graph/port.h"
+#include "graph/state.h"
+#include "graph/work.h"
 #include "graph_bed.h"
 
 static struct tsl_driver sender;
@@ -104,9 +108,30 @@ static void members_are_sent_theirs_first(void **state)
     }
 }
 
+/* Whoever runs a port's jobs leaves other work when there is a new one: nobody else would submit what is ready. */
+static void a_port_comes_before_other_work(void **state)
+{
+    struct tsl_graph *graph = context->graph;
+
+    (void)state;
+    for (unsigned posted = 0; posted < 2; posted++) {
+        tsl_lock_take(&graph->lock);
+        graph->ports[0].posted = posted;
+        graph->submit_first = true; /* Some work that was left. */
+        tsl_graph_leave_port(&graph->ports[0]);
+        tsl_lock_take(&graph->lock);
+        graph->ports[0].posted = false;
+        assert_int_equal(graph->submit_first, posted);
+        tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(members_are_sent_theirs_first, begin, end)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(members_are_sent_theirs_first, begin, end),
+        cmocka_unit_test_setup_teardown(a_port_comes_before_other_work, begin, end),
+    };
 
     return cmocka_run_group_tests_name("send", tests, NULL, NULL);
 }
