@@ -495,7 +495,9 @@ bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
 }
 
 #define AHEAD_NS    1e7 /* a member that is busy for so long has enough to do, if ... */
-#define AHEAD_PARTS 8   /* ... so many parts or launches wait there */
+#define AHEAD_PARTS 8   /* ... so many parts or launches wait there; */
+#define SHORT_NS    2e6 /* so long where ... */
+#define MANY_PARTS  64  /* ... so many wait, as each use of data that isn't over makes planning slower */
 
 /* Is it one of those among which the last launch was cut, or of the same kind? */
 static bool may_have_parts(const struct tsl_placer *placer, unsigned member)
@@ -504,6 +506,13 @@ static bool may_have_parts(const struct tsl_placer *placer, unsigned member)
         if (placer->last_of[i] > 0 && placer->kind[i] == placer->kind[member])
             return true;
     return false;
+}
+
+static bool has_enough(const struct tsl_placer *placer, unsigned member, uint64_t now_ns)
+{
+    unsigned n = placer->load[member].n;
+
+    return n >= AHEAD_PARTS && tsl_busy_ns(placer, member, now_ns) >= (n >= MANY_PARTS ? SHORT_NS : AHEAD_NS);
 }
 
 bool tsl_placer_is_ahead(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned *member)
@@ -516,7 +525,7 @@ bool tsl_placer_is_ahead(const struct tsl_placer *placer, const struct tsl_ask *
     for (unsigned i = 0; i < placer->n; i++) {
         if (!ask->candidates[i].eligible || !may_have_parts(placer, i))
             continue;
-        if (placer->load[i].n < AHEAD_PARTS || tsl_busy_ns(placer, i, ask->now_ns) < AHEAD_NS)
+        if (!has_enough(placer, i, ask->now_ns))
             return false;
         shortest = n++ && placer->load[shortest].ns <= placer->load[i].ns ? shortest : i;
     }

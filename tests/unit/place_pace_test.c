@@ -224,6 +224,9 @@ static void test_enough_to_do(void **state)
     has(8, 2e6, true);
     has(7, 2e6, false);
     has(8, 1e6, false);
+    has(64, 4e4, true); /* Many short ones are enough, too. */
+    has(63, 4e4, false);
+    has(64, 2e4, false);
     begin();
 }
 
