@@ -156,26 +156,36 @@ static bool leave_use(const struct touch *touch, struct tsl_tile *tile)
     return tsl_tile_use_part(tile, &use, covers, &part);
 }
 
-/* Where many uses of parts stand side by side, the next one comes after them all. */
 static bool has_many_parts(const struct tsl_tile *tile, unsigned space)
 {
     unsigned n = 0;
-    for (unsigned i = 0; i < tile->uses.n; i++)
-        n += tile->uses.list[i].partial && tile->uses.list[i].space == space;
+    for (unsigned i = 0; i < tile->uses.n; i++) {
+        const struct tsl_use *use = &tile->uses.list[i];
+        n += use->partial && use->space == space && !use->user->done;
+    }
     return n >= tsl_touch_parts;
 }
 
-/* False: no memory. */
-static bool touch_tile(const struct touch *touch, struct tsl_tile *tile)
+/* Where many uses of parts stand side by side, the next one comes after them all. It does in all tiles at once: else
+ * each would have its own uses for ever, and they would never be one tile again. */
+static bool has_to_be_whole(const struct touch *touch, struct tsl_tile *first)
 {
-    struct touch whole;
+    for (struct tsl_tile *tile = first; tile; tile = tsl_tiles_next_meeting(tile, touch->end))
+        if (has_many_parts(tile, touch->space))
+            return true;
+    return false;
+}
+
+/* whole: the touch counts as one of all of the tile, though it may be one of parts. False: no memory. */
+static bool touch_tile(const struct touch *touch, struct tsl_tile *tile, bool whole)
+{
+    struct touch of_all = *touch;
     tsl_tile_prune(tile);
     if (touch->extent && !tsl_extent_meets(touch->extent, tile->begin - touch->base, tile->end - touch->base))
         return true;
-    if (touch->extent && has_many_parts(tile, touch->space)) {
-        whole = *touch;
-        whole.extent = NULL;
-        touch = &whole;
+    if (whole) {
+        of_all.extent = NULL;
+        touch = &of_all;
     }
     take_edges(touch, tile);
     if (touch->by->op && !leave_use(touch, tile))
@@ -192,8 +202,9 @@ static cl_int touch_all(struct tsl_tiles *tiles, const struct touch *touch)
         op ? tsl_tiles_cut(tiles, touch->begin, touch->end) : tsl_tiles_meeting(tiles, touch->begin, touch->end);
     if (!tile && op)
         return CL_OUT_OF_HOST_MEMORY;
+    bool whole = touch->extent && has_to_be_whole(touch, tile);
     while (tile) {
-        if (!touch_tile(touch, tile))
+        if (!touch_tile(touch, tile, whole))
             return CL_OUT_OF_HOST_MEMORY;
         tile = op ? tsl_tiles_next(tile, touch->end) : tsl_tiles_next_meeting(tile, touch->end);
     }

@@ -5,6 +5,7 @@
 #include "facts/kernel_facts.h"
 #include "graph/copies.h"
 #include "graph/edge.h"
+#include "graph/extent.h"
 #include "graph/join.h"
 #include "graph/op.h"
 #include "graph/residency.h"
@@ -54,7 +55,7 @@ static int end(void **state)
     (void)state;
     tsl_tiles_finish(&data.tiles);
     for (unsigned i = 0; i < n_ops; i++)
-        TSL_SMALL_FINISH(&ops[i].out);
+        TSL_SMALL_FINISH(&ops[i].out), free(ops[i].extents);
     return 0;
 }
 
@@ -73,6 +74,21 @@ static void touch(struct tsl_op *op, uint64_t begin_at, uint64_t end_at, unsigne
         assert_int_equal(tsl_undo_note(op, &data, begin_at, end_at, SPACE), CL_SUCCESS);
     assert_int_equal(tsl_touch(&data.tiles, &t, begin_at, end_at, SPACE, may), CL_SUCCESS);
     tsl_tiles_check(&data.tiles, SIZE);
+}
+
+/* One byte in each row of eight. */
+static struct tsl_op *touch_column(unsigned column, uint64_t begin_at, uint64_t end_at)
+{
+    struct tsl_op *op = make(TSL_OP_LAUNCH, 0);
+    struct tsl_toucher t = {.op = op};
+    struct tsl_byte_set set = {.n = 1};
+    set.boxes[0] = (struct tsl_byte_box){
+        .offset = begin_at + column, .width = 1, .count = {(end_at - begin_at) / 8, 1}, .stride = {8}};
+    tsl_extents_reserve(op, 1);
+    tsl_extents_add(op, &data, &set, 0, 0, true);
+    assert_int_equal(tsl_touch_copy(&graph, &t, &data, begin_at, end_at, SPACE, TSL_MAY_WRITE), CL_SUCCESS);
+    tsl_tiles_check(&data.tiles, SIZE);
+    return op;
 }
 
 static bool edge(const struct tsl_op *before, const struct tsl_op *after)
@@ -112,6 +128,23 @@ static void later_readers_come_after_each_share(void **state)
     touch(reader, 30, 31, TSL_MAY_READ);
     assert_true(edge(a, reader));
     assert_true(edge(b, reader));
+}
+
+/* Tiles whose uses differed are one again, though many touch parts of them at any time. */
+static void uses_of_parts_become_alike(void **state)
+{
+    const unsigned parts = tsl_touch_parts;
+    struct tsl_op *first;
+    (void)state;
+    tsl_touch_parts = 4;
+    first = touch_column(0, 0, SIZE / 2);
+    touch_column(1, 0, SIZE / 2);
+    for (unsigned i = 2; i < 8; i++) {
+        struct tsl_op *op = touch_column(i, WHOLE);
+        assert_int_equal(edge(first, op), i == 4); /* The one that comes after them all. */
+        assert_int_equal(data.tiles.n, i < 4 ? 2 : 1);
+    }
+    tsl_touch_parts = parts;
 }
 
 /* Each share comes after what came before the launch, whatever the shares before it wrote. */
@@ -286,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_come_in_no_order),
         cmocka_unit_test_setup_teardown(later_readers_come_after_each_share, begin, end),
+        cmocka_unit_test_setup_teardown(uses_of_parts_become_alike, begin, end),
         cmocka_unit_test_setup_teardown(each_share_comes_after_what_was_before, begin, end),
         cmocka_unit_test_setup_teardown(a_share_that_reads_hides_no_reader_from_others, begin, end),
         cmocka_unit_test_setup_teardown(chains_of_shares_stay_short, begin, end),
