@@ -35,6 +35,7 @@ const struct tsl_driver tsl_cuda_driver = {
     .gather = tsl_cuda_gather,
     .combine = tsl_cuda_combine,
     .can_combine = tsl_cuda_can_combine,
+    .warm = tsl_cuda_warm,
     .launch = tsl_cuda_launch,
     .mark = tsl_cuda_mark,
     .fence_status = tsl_cuda_fence_status,

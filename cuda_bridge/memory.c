@@ -39,7 +39,7 @@ static bool let_in(struct tsl_cuda_member *m, const struct tsl_cuda_member *othe
     return tsl_cu.cuMemPoolSetAccess(m->pool, &access, 1) == CUDA_SUCCESS;
 }
 
-static struct tsl_cuda_member *at_slot(unsigned slot)
+struct tsl_cuda_member *tsl_cuda_member_at(unsigned slot)
 {
     struct tsl_cuda_member *member;
 
@@ -65,7 +65,7 @@ void tsl_cuda_peers_join(struct tsl_cuda_member *member)
 {
     pthread_mutex_lock(&peers_lock);
     for (unsigned i = 0; i < TSL_MAX_MEMBERS; i++) {
-        struct tsl_cuda_member *other = at_slot(i);
+        struct tsl_cuda_member *other = tsl_cuda_member_at(i);
 
         if (!other || other == member || !other->joined || !let_in(member, other) || !let_in(other, member))
             continue;

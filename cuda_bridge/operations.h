@@ -30,6 +30,7 @@ cl_int tsl_cuda_gather(struct tsl_lane *lane, const struct tsl_gather *gather, c
 cl_int tsl_cuda_combine(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,
                         struct tsl_fence **fence);
 bool tsl_cuda_can_combine(struct tsl_member *member);
+void tsl_cuda_warm(struct tsl_member *member);
 cl_int tsl_cuda_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
                        struct tsl_fence **fence);
 cl_int tsl_cuda_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);

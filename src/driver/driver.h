@@ -231,6 +231,10 @@ struct tsl_driver {
      * be NULL: no member can. */
     bool (*can_combine)(struct tsl_member *member);
 
+    /* Makes what moves between the member and others of the driver's that are ready need, so that the first ones don't
+     * wait for it. Blocks. The member is ready. May be NULL: nothing is to be made. */
+    void (*warm)(struct tsl_member *member);
+
     /* Runs the window. Values of arguments may be gone when it returns; memory that they name is in use until the work
      * has ended. Errors as clEnqueueNDRangeKernel's; CL_INVALID_OPERATION: it can't run such a window. */
     cl_int (*launch)(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,

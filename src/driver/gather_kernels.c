@@ -56,6 +56,11 @@ void tsl_gather_kernels_init(struct tsl_gather_kernels *k)
     tsl_own_program_init(&k->own);
 }
 
+bool tsl_gather_kernels_make(struct tsl_gather_kernels *k, struct tsl_member *member)
+{
+    return tsl_own_program_make(&k->own, member, &own, &k->kernel);
+}
+
 void tsl_gather_kernels_finish(struct tsl_gather_kernels *k)
 {
     tsl_own_program_finish(&k->own, &own, &k->kernel);
@@ -149,7 +154,7 @@ cl_int tsl_gather_kernels_run(struct tsl_gather_kernels *k, struct tsl_lane *lan
 {
     cl_int error = CL_SUCCESS;
 
-    if (!tsl_own_program_make(&k->own, lane->member, &own, &k->kernel))
+    if (!tsl_gather_kernels_make(k, lane->member))
         return CL_INVALID_OPERATION;
     for (unsigned first = 0; first < gather->n && !error;) {
         struct pieces pieces;

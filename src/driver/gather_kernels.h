@@ -16,7 +16,9 @@ struct tsl_gather_kernels {
 };
 
 void tsl_gather_kernels_init(struct tsl_gather_kernels *kernels);
-/* Submits a gather as launches of the driver's, which are made at the first call; that blocks. CL_INVALID_OPERATION:
+/* Makes the kernels, at the first call; that blocks. False: the member can't build them. */
+bool tsl_gather_kernels_make(struct tsl_gather_kernels *kernels, struct tsl_member *member);
+/* Submits a gather as launches of the driver's, which are made if they aren't yet; that blocks. CL_INVALID_OPERATION:
  * the member can't build them; nothing was submitted. Both memories lie at multiples of 16 bytes. */
 cl_int tsl_gather_kernels_run(struct tsl_gather_kernels *kernels, struct tsl_lane *lane,
                               const struct tsl_gather *gather, const struct tsl_waits *waits, struct tsl_fence **fence);

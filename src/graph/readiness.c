@@ -39,6 +39,13 @@
 /* ... and if an earlier run says that such launches, which could be cut, take so much of what it takes. */
 #define SURE 0.75
 
+/* A member that is ready may still be warmed. */
+static bool is_known(const struct tsl_graph *graph, unsigned i)
+{
+    return tsl_member_is_ready(graph->ports[i].member) &&
+           (!graph->readiness.will_be_over || tsl_members_has(graph->readiness.known, i));
+}
+
 /* Once all are ready it stays so: nobody asks any more. */
 static bool all_are_ready(struct tsl_graph *graph)
 {
@@ -46,17 +53,11 @@ static bool all_are_ready(struct tsl_graph *graph)
     if (graph->readiness.all)
         return true;
     for (unsigned i = 0; i < graph->n_ports; i++)
-        if (!tsl_member_is_ready(graph->ports[i].member) && !tsl_member_is_lost(graph->ports[i].member))
+        if (!is_known(graph, i) && !tsl_member_is_lost(graph->ports[i].member))
             return false;
     graph->readiness.all = true;
     tsl_ready_later(context->members, context->n_members); /* Whoever was made ready by a call may not be asked yet. */
     return true;
-}
-
-static bool is_known(const struct tsl_graph *graph, unsigned i)
-{
-    return tsl_member_is_ready(graph->ports[i].member) &&
-           (!graph->readiness.will_be_over || tsl_members_has(graph->readiness.known, i));
 }
 
 tsl_members tsl_readiness_of(struct tsl_graph *graph, tsl_members members)

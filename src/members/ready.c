@@ -143,7 +143,8 @@ static void make_wanted(struct tsl_job *job)
 
     (void)job;
     while (!tsl_worker_is_ending() && (member = take_wanted()))
-        make_ready(member);
+        if (make_ready(member) == CL_SUCCESS && member->driver->warm && !tsl_worker_is_ending())
+            member->driver->warm(member);
 }
 
 /* Is there anything to do for it? */

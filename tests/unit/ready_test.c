@@ -238,6 +238,39 @@ static void test_others_join(void **state)
     end_program();
 }
 
+static atomic_uint n_warm;
+
+static void warm(struct tsl_member *member)
+{
+    sleep_ms(40);
+    assert_int_equal(ran(member->index), 0);
+    atomic_fetch_add(&n_warm, 1);
+}
+
+/* A member that is ready gets nothing until what its moves need is made. */
+static void test_others_are_warmed(void **state)
+{
+    struct tsl_fake_setup setup = setup_of(3, 30 * MS);
+    struct tsl_driver warms = tsl_fake_driver;
+    uint32_t value = 0;
+
+    (void)state;
+    warms.warm = warm;
+    begin_fake(&setup);
+    begin_program();
+    for (unsigned i = 0; i < context->n_members; i++)
+        context->members[i]->driver = &warms;
+    for (unsigned i = 0; i < 400 && atomic_load(&n_warm) < 2; i++)
+        launch_and_wait(++value);
+    work(8, &value);
+    assert_int_equal(n_warm, 2); /* The first one is made ready for the program, which would wait for that. */
+    assert_true(ran(1) > 0 && ran(2) > 0);
+    assert_no_stumble(3);
+    for (unsigned i = 0; i < context->n_members; i++)
+        context->members[i]->driver = &tsl_fake_driver;
+    end_program();
+}
+
 /* What was enqueued before the others were ready is theirs, too. */
 static void test_a_long_queue_is_shared(void **state)
 {
@@ -766,6 +799,7 @@ static int run_auto(void)
         cmocka_unit_test(test_the_first_kernel_waits_for_one_member),
         cmocka_unit_test(test_the_fastest_is_first),
         cmocka_unit_test(test_others_join),
+        cmocka_unit_test(test_others_are_warmed),
         cmocka_unit_test(test_a_long_queue_is_shared),
         cmocka_unit_test(test_small_launches_open_nothing),
         cmocka_unit_test(test_an_earlier_run_opens_others),
