@@ -135,7 +135,8 @@ static inline void tsl_graph_open(struct tsl_graph *graph) TSL_UNCHECKED
 static inline void tsl_graph_close(struct tsl_graph *graph) TSL_UNCHECKED
 {
     atomic_fetch_add_explicit(&graph->n_wanting, 1, memory_order_relaxed);
-    if (atomic_load_explicit(&graph->n_sending, memory_order_relaxed))
+    if (atomic_load_explicit(&graph->n_sending, memory_order_relaxed) ||
+        atomic_load_explicit(&graph->n_draining, memory_order_relaxed))
         tsl_lock_take_soon(&graph->lock);
     else
         tsl_lock_take(&graph->lock);

@@ -326,6 +326,14 @@ static void let_others_in(struct tsl_graph *graph, const struct worker *w)
     graph->submit_first = false;
 }
 
+/* Not while another thread submits what was planned: it would wait for this one at each step, and does this itself when
+ * it is through. */
+static bool may_plan(const struct tsl_graph *graph)
+{
+    return graph->ask_again && !graph->submit_first && !STAILQ_EMPTY(&graph->later) &&
+           !atomic_load_explicit(&graph->n_draining, memory_order_relaxed);
+}
+
 static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(graph->lock)
 {
     for (bool any = false;; any = true) {
@@ -333,7 +341,7 @@ static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(g
             return any;
         if (!STAILQ_EMPTY(&graph->signalled))
             tsl_complete_signalled(graph);
-        else if (graph->ask_again && !graph->submit_first && !STAILQ_EMPTY(&graph->later))
+        else if (may_plan(graph))
             tsl_schedule_later(graph);
         else if (!STAILQ_EMPTY(&graph->ports_ready))
             serve_ports(graph, w);
