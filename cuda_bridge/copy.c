@@ -533,21 +533,6 @@ cl_int tsl_cuda_gather(struct tsl_lane *lane, const struct tsl_gather *gather, c
     return tsl_gather_kernels_run(&m->gather, lane, gather, waits, fence);
 }
 
-/* Members live as long as the thread that calls this. */
-void tsl_cuda_warm(struct tsl_member *member)
-{
-    unsigned peers = atomic_load(&tsl_cuda_member(member)->peers);
-
-    if (!peers || !tsl_gather_kernels_make(&tsl_cuda_member(member)->gather, member))
-        return;
-    for (unsigned slot = 0; peers >> slot; slot++) {
-        struct tsl_cuda_member *other = peers >> slot & 1 ? tsl_cuda_member_at(slot) : NULL;
-
-        if (other && tsl_member_is_ready(&other->base))
-            tsl_gather_kernels_make(&other->gather, &other->base);
-    }
-}
-
 /* ---- Combining --------------------------------------------------------------------------------------------------- */
 
 bool tsl_cuda_can_combine(struct tsl_member *member)

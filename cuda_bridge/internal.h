@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/spin.h"
+#include "base/worker.h"
 #include "compile_client/kernel_image.h"
 #include "cuda_bridge/cuda_bridge.h"
 #include "cuda_bridge/load.h"
@@ -121,6 +122,7 @@ struct tsl_cuda_member {
     atomic_uint n_alone; /* graphs of one launch (batch.c) */
     struct tsl_combine_kernels combine;
     struct tsl_gather_kernels gather;
+    struct tsl_job warm; /* makes these (warm.c) */
 
     /* bridge.c: the thread, and all threads that wait for something that the host does. */
     pthread_mutex_t lock;

@@ -10,6 +10,7 @@
 #include "cuda_bridge/pipeline.h"
 #include "cuda_bridge/program.h"
 #include "cuda_bridge/svm.h"
+#include "cuda_bridge/warm.h"
 
 #include "base/log.h"
 #include "base/numa.h"
@@ -521,6 +522,7 @@ static cl_int make_context(struct tsl_cuda_member *m, struct why *why)
 /* ready_lock is held. What was made stays until the member is closed, also if its programs can't be loaded. */
 static cl_int make_ready_locked(struct tsl_cuda_member *m, struct why *why)
 {
+    tsl_cuda_warm_others(m);
     cl_int error = make_context(m, why);
 
     if (error)
@@ -587,6 +589,7 @@ cl_int tsl_cuda_open(const struct tsl_path *path, struct tsl_member **member)
     tsl_cuda_pieces_init(m);
     tsl_combine_kernels_init(&m->combine);
     tsl_gather_kernels_init(&m->gather);
+    tsl_cuda_warm_init(m);
     tsl_cuda_take_slot(m);
     error = m->gpu->exclusive ? make_ready(m, &why) : CL_SUCCESS;
     if (error) {
@@ -625,6 +628,7 @@ void tsl_cuda_close(struct tsl_member *member)
 {
     struct tsl_cuda_member *m = tsl_cuda_member(member);
 
+    tsl_cuda_warm_finish();
     tsl_combine_kernels_finish(&m->combine);
     tsl_gather_kernels_finish(&m->gather);
     destroy_all(m);

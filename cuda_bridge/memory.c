@@ -23,6 +23,20 @@ static pthread_mutex_t peers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Peers: whose pool may whom reach ---------------------------------------------------------------------------- */
 
+/* Does the device of `other` reach the memory of m? */
+static bool reaches_into(const struct tsl_cuda_member *other, const struct tsl_cuda_member *m)
+{
+    int can = 0;
+
+    return tsl_settings()->peers != TSL_PEERS_OFF &&
+           !tsl_cu.cuDeviceCanAccessPeer(&can, other->gpu->device, m->gpu->device) && can;
+}
+
+bool tsl_cuda_can_reach(const struct tsl_cuda_member *a, const struct tsl_cuda_member *b)
+{
+    return reaches_into(a, b) && reaches_into(b, a);
+}
+
 /* Lets the device of `other` into the pool of m. */
 static bool let_in(struct tsl_cuda_member *m, const struct tsl_cuda_member *other)
 {
@@ -30,13 +44,8 @@ static bool let_in(struct tsl_cuda_member *m, const struct tsl_cuda_member *othe
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = other->gpu->device},
         .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
     };
-    int can = 0;
 
-    if (tsl_settings()->peers == TSL_PEERS_OFF)
-        return false;
-    if (tsl_cu.cuDeviceCanAccessPeer(&can, other->gpu->device, m->gpu->device) || !can)
-        return false;
-    return tsl_cu.cuMemPoolSetAccess(m->pool, &access, 1) == CUDA_SUCCESS;
+    return reaches_into(other, m) && tsl_cu.cuMemPoolSetAccess(m->pool, &access, 1) == CUDA_SUCCESS;
 }
 
 struct tsl_cuda_member *tsl_cuda_member_at(unsigned slot)

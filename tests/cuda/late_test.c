@@ -72,6 +72,24 @@ static void what_was_made_before_runs_later(void **state)
     driver->program_free(program);
 }
 
+static bool was_warmed(struct tsl_member *of)
+{
+    return tsl_cuda_member(of)->gather.own.tried;
+}
+
+/* What moves between the two need is made then, as far as it can be: the stand-in has no such kernel. For the first,
+ * which is in use, that was begun meanwhile. */
+static void both_are_warmed(void **state)
+{
+    (void)state;
+    if (n_members < 2)
+        skip();
+    assert_false(was_warmed(member) || was_warmed(second));
+    assert_int_equal(driver->prepare(second), CL_SUCCESS);
+    driver->warm(second);
+    assert_true(was_warmed(member) && was_warmed(second));
+}
+
 /* As a call of the core's does that can't wait. */
 static void a_call_makes_it_ready(void **state)
 {
@@ -200,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_was_made_before_runs_later, set_up, close_member),
+        cmocka_unit_test_setup_teardown(both_are_warmed, set_up, close_member),
         cmocka_unit_test_setup_teardown(a_call_makes_it_ready, set_up, close_member),
         cmocka_unit_test_setup_teardown(kernels_are_told_of_alike, set_up, close_member),
         cmocka_unit_test_setup_teardown(it_gets_ready_meanwhile, set_up, close_member),
