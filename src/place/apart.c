@@ -5,8 +5,8 @@
  * results, and where these will be, nobody knows. So a program of kernels that mostly need each other may lose by what
  * looked like a gain at each step. So where one member alone could do as much, the pace is measured in both ways, with
  * launches apart and with all of them on one member, in turns: what launches take that have ended, by the time that
- * passed. They are kept together for a while if that was faster each time, for a longer one each time that they were
- * apart in vain.
+ * passed. They are kept together for a while unless they got on clearly faster apart: what comes later may need on one
+ * member what lies on several. For a longer one each time that they were apart in vain.
  *
  * Nothing is tried where launches are long, or together by themselves; where members of several kinds have them, whose
  * times can't be compared; nor while data are distributed for cut launches (layout.c), whose pace is measured for
@@ -125,7 +125,7 @@ static void judge(struct tsl_placer *placer, bool sound)
         part(apart);
     } else if (!apart->together) {
         turn(apart);
-    } else if (apart->paces[true] < LEAST_GAIN * apart->paces[false]) {
+    } else if (apart->paces[true] * LEAST_GAIN < apart->paces[false]) {
         settle(placer, false);
     } else if (apart->step == LAST_STEP) {
         settle(placer, true);

@@ -89,21 +89,25 @@ static void test_launches_that_lose_stay_together(void **state)
     assert_true(run(&cheap, 1000, true) > 900);
 }
 
-/* Where members do more than one could, moves cost nothing, or launches had no choice, nothing is tried; where it is
- * the same together, that is tried ever more rarely. */
+/* Where members do more than one could, moves cost nothing, or launches had no choice, nothing is tried; where they
+ * gain, to be together is tried ever more rarely; where it is the same, they are together. */
 static void test_launches_that_gain_stay_apart(void **state)
 {
-    static const struct world sooner = {RUN_NS, RUN_NS / 2}, level = {2 * RUN_NS, 2 * RUN_NS},
-                              dear = {RUN_NS, 2 * RUN_NS};
+    static const struct world sooner = {RUN_NS, RUN_NS / 2}, gain = {3 * RUN_NS, 2 * RUN_NS},
+                              level = {2 * RUN_NS, 2 * RUN_NS}, dear = {RUN_NS, 2 * RUN_NS};
 
     (void)state;
     begin();
     assert_int_equal(run(&sooner, 20000, true), 20000);
     end(NULL);
     begin();
-    assert_in_range(run(&level, 20000, true), 18000, 19990);
-    assert_in_range(run(&level, 20000, true), 19500, 20000);
+    assert_in_range(run(&gain, 20000, true), 18000, 19990);
+    assert_in_range(run(&gain, 20000, true), 19500, 20000);
     assert_false(placer->apart.together);
+    end(NULL);
+    begin();
+    assert_in_range(run(&level, 20000, true), 1, 4000);
+    assert_true(placer->apart.together);
     end(NULL);
     begin();
     run(&dear, 20000, false);
