@@ -522,7 +522,6 @@ static cl_int make_context(struct tsl_cuda_member *m, struct why *why)
 /* ready_lock is held. What was made stays until the member is closed, also if its programs can't be loaded. */
 static cl_int make_ready_locked(struct tsl_cuda_member *m, struct why *why)
 {
-    tsl_cuda_warm_others(m);
     cl_int error = make_context(m, why);
 
     if (error)
@@ -553,6 +552,8 @@ cl_int tsl_cuda_prepare(struct tsl_member *member)
     struct why why = {"no words for it"};
     char sentence[sizeof(why) + 32];
 
+    if (!tsl_member_is_ready(member))
+        tsl_cuda_warm_others(tsl_cuda_member(member));
     if (make_ready(tsl_cuda_member(member), &why) == CL_SUCCESS)
         return CL_SUCCESS;
     snprintf(sentence, sizeof(sentence), "it could not be opened (%s)", why.words);

@@ -46,8 +46,8 @@ void tsl_cuda_warm(struct tsl_member *member)
 {
     unsigned peers = atomic_load(&tsl_cuda_member(member)->peers);
 
-    for (unsigned slot = 0; peers >> slot; slot++) {
-        struct tsl_cuda_member *other = peers >> slot & 1 ? tsl_cuda_member_at(slot) : NULL;
+    for (unsigned slot = 0; slot < TSL_MAX_MEMBERS; slot++) {
+        struct tsl_cuda_member *other = peers & 1u << slot ? tsl_cuda_member_at(slot) : NULL;
 
         if (other && tsl_member_is_ready(&other->base))
             make(other);

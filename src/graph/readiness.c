@@ -211,18 +211,14 @@ static void open_for(struct tsl_graph *graph, double run_ns, double patience)
         begin(graph, set);
 }
 
-/* What is left of the opening that has begun, of members one after the other. */
+/* What is left of the opening that has begun, of members one after the other. One that is open may still be warmed. */
 static double left_ns(const struct tsl_graph *graph)
 {
-    double ns = 0, all_ns = 0;
-    for (unsigned i = 0; i < graph->n_ports; i++) {
-        if (!tsl_members_has(graph->readiness.wanted, i) || tsl_members_has(graph->readiness.known, i))
-            continue;
-        ns += is_closed(graph, i) ? opening_ns(graph, i) : 0;
-        all_ns += is_closed(graph, i) ? 0 : (double)atomic_load(&graph->ports[i].member->opened_ns);
-    }
-    all_ns += ns;
-    return fmax(all_ns - (double)(tsl_clock_ns() - graph->readiness.begun_ns), LEAST_LEFT * ns);
+    double ns = 0;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (tsl_members_has(graph->readiness.wanted, i) && !tsl_members_has(graph->readiness.known, i))
+            ns += is_closed(graph, i) ? opening_ns(graph, i) : (double)atomic_load(&graph->ports[i].member->opened_ns);
+    return fmax(ns - (double)(tsl_clock_ns() - graph->readiness.begun_ns), LEAST_LEFT * ns);
 }
 
 /* What the launch would gain by the members that are being opened; 0: it can use none of them. */

@@ -50,6 +50,7 @@ struct tsl_graph {
     struct tsl_placer *placer;
     STAILQ_HEAD(, tsl_command) later;   /* held: their member has enough to do, or memory order was on */
     bool ask_again;                     /* ask for them again (tsl_schedule_later says when) */
+    uint64_t refused_ns;                /* since when that isn't done, as others submit; 0: it is, or nobody asked */
     bool submit_first;                  /* but first submit what was planned so far, and let others have the lock */
     atomic_uint n_wanting;              /* threads that want it to go on submitting, or to tell of an end */
     atomic_uint n_draining;             /* threads that submit what is ready on a port, where that is no work itself */

@@ -156,6 +156,12 @@ static bool leave_use(const struct touch *touch, struct tsl_tile *tile)
     return tsl_tile_use_part(tile, &use, covers, &part);
 }
 
+/* Is any byte of the tile touched? */
+static bool meets(const struct touch *touch, const struct tsl_tile *tile)
+{
+    return !touch->extent || tsl_extent_meets(touch->extent, tile->begin - touch->base, tile->end - touch->base);
+}
+
 static bool has_many_parts(const struct tsl_tile *tile, unsigned space)
 {
     unsigned n = 0;
@@ -171,7 +177,7 @@ static bool has_many_parts(const struct tsl_tile *tile, unsigned space)
 static bool has_to_be_whole(const struct touch *touch, struct tsl_tile *first)
 {
     for (struct tsl_tile *tile = first; tile; tile = tsl_tiles_next_meeting(tile, touch->end))
-        if (has_many_parts(tile, touch->space))
+        if (has_many_parts(tile, touch->space) && meets(touch, tile))
             return true;
     return false;
 }
@@ -181,7 +187,7 @@ static bool touch_tile(const struct touch *touch, struct tsl_tile *tile, bool wh
 {
     struct touch of_all = *touch;
     tsl_tile_prune(tile);
-    if (touch->extent && !tsl_extent_meets(touch->extent, tile->begin - touch->base, tile->end - touch->base))
+    if (!meets(touch, tile))
         return true;
     if (whole) {
         of_all.extent = NULL;

@@ -286,23 +286,26 @@ static void write_records(struct tsl_graph *graph)
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
-/* Has the thread something to do elsewhere? One that runs a port's jobs has when there is a new one: nobody else would
- * submit that, and behind it the thread comes back. One that would keep a ready task has while a sender has a port: the
- * sender does what else is to be done. */
+/* Is there a new job for the thread's port? Nobody else would submit what that is for, and behind it the thread comes
+ * back: so what takes long is left. */
+static bool has_job(const struct worker *w)
+{
+    return w->port && w->port->posted;
+}
+
+/* Is a task ready that the thread would keep, while a sender has a port? The sender does what else is to be done. */
 static bool goes_on(const struct tsl_graph *graph, const struct worker *w)
 {
     const struct tsl_op *task = STAILQ_FIRST(&graph->tasks.ready);
-    if (w->port && w->port->posted)
-        return true;
     return task && STAILQ_EMPTY(&graph->ports_ready) && atomic_load(&graph->n_sending) && keeps(w, task);
 }
 
 /* One that submits gives the lock for each call into the driver, and wants it back behind that: each time it would wait
- * for one that plans. */
+ * for one that plans. A sender doesn't wait until others are through, as its own port may have a job by then. */
 static bool others_go_first(const struct tsl_graph *graph, bool is_sender)
 {
-    return atomic_load(&graph->n_wanting) || atomic_load(&graph->n_draining) ||
-           (!is_sender && atomic_load(&graph->n_sending));
+    return atomic_load(&graph->n_wanting) ||
+           (!is_sender && (atomic_load(&graph->n_draining) || atomic_load(&graph->n_sending)));
 }
 
 static void yield(const struct tsl_graph *graph, bool is_sender)
@@ -326,12 +329,30 @@ static void let_others_in(struct tsl_graph *graph, const struct worker *w)
     graph->submit_first = false;
 }
 
+#define REFUSED_NS 500000 /* is planning, at most: a call into a driver may load code, or wait for memory */
+
 /* Not while another thread submits what was planned: it would wait for this one at each step, and does this itself when
  * it is through. */
-static bool may_plan(const struct tsl_graph *graph)
+static bool has_to_wait(struct tsl_graph *graph)
 {
-    return graph->ask_again && !graph->submit_first && !STAILQ_EMPTY(&graph->later) &&
-           !atomic_load_explicit(&graph->n_draining, memory_order_relaxed);
+    if (!atomic_load_explicit(&graph->n_draining, memory_order_relaxed)) {
+        graph->refused_ns = 0;
+        return false;
+    }
+    if (tsl_simulation)
+        return true;
+    uint64_t now_ns = tsl_clock_ns();
+    graph->refused_ns = graph->refused_ns ? graph->refused_ns : now_ns;
+    if (now_ns - graph->refused_ns < REFUSED_NS)
+        return true;
+    graph->refused_ns = 0;
+    return false;
+}
+
+static bool may_plan(struct tsl_graph *graph, const struct worker *w)
+{
+    return graph->ask_again && !graph->submit_first && !STAILQ_EMPTY(&graph->later) && !has_job(w) &&
+           !has_to_wait(graph);
 }
 
 static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(graph->lock)
@@ -341,7 +362,7 @@ static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(g
             return any;
         if (!STAILQ_EMPTY(&graph->signalled))
             tsl_complete_signalled(graph);
-        else if (may_plan(graph))
+        else if (may_plan(graph, w))
             tsl_schedule_later(graph);
         else if (!STAILQ_EMPTY(&graph->ports_ready))
             serve_ports(graph, w);
@@ -349,6 +370,8 @@ static bool work(struct tsl_graph *graph, const struct worker *w) TSL_REQUIRES(g
             tsl_port_send(graph);
         else if (!STAILQ_EMPTY(&graph->to_watch))
             tsl_complete_watched(graph);
+        else if (has_job(w))
+            return any;
         else if (graph->submit_first)
             let_others_in(graph, w);
         else if (graph->records)

@@ -139,12 +139,15 @@ static struct tsl_member *take_wanted(void)
 
 static void make_wanted(struct tsl_job *job)
 {
-    struct tsl_member *member;
+    struct tsl_member *made[TSL_MAX_MEMBERS], *member;
+    unsigned n = 0;
 
     (void)job;
-    while (!tsl_worker_is_ending() && (member = take_wanted()))
-        if (make_ready(member) == CL_SUCCESS && member->driver->warm && !tsl_worker_is_ending())
-            member->driver->warm(member);
+    while (n < TSL_MAX_MEMBERS && !tsl_worker_is_ending() && (member = take_wanted()))
+        if (make_ready(member) == CL_SUCCESS && member->driver->warm)
+            made[n++] = member;
+    for (unsigned i = 0; i < n && !tsl_worker_is_ending(); i++)
+        made[i]->driver->warm(made[i]);
 }
 
 /* Is there anything to do for it? */

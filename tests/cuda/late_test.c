@@ -2,6 +2,7 @@
  * tells, and run when they are ready. */
 /* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_DEVICES=2 */
 /* two: */
+#include "cuda_bridge/warm.h"
 #include "cuda_env.h"
 #include "members/ready.h"
 
@@ -86,6 +87,8 @@ static void both_are_warmed(void **state)
         skip();
     assert_false(was_warmed(member) || was_warmed(second));
     assert_int_equal(driver->prepare(second), CL_SUCCESS);
+    tsl_cuda_warm_finish();
+    assert_true(was_warmed(member) && !was_warmed(second));
     driver->warm(second);
     assert_true(was_warmed(member) && was_warmed(second));
 }
