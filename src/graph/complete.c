@@ -107,7 +107,7 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
         tsl_move_failed(op);
     if (op->status < 0 && op->spoils)
         tsl_move_spoiled(op);
-    op->user.done = true;
+    tsl_user_end(&op->user);
     tsl_op_forget_befores(op);
     op->port->n_pending--;
     graph->n_under_way--;

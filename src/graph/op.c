@@ -79,5 +79,5 @@ void tsl_op_end_join(struct tsl_op *join)
 {
     join->state = TSL_OP_DONE;
     join->status = join->poison ? join->poison : CL_COMPLETE;
-    join->user.done = true;
+    tsl_user_end(&join->user);
 }

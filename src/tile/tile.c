@@ -137,10 +137,17 @@ static void uses_hide(struct tsl_uses *uses, const struct tsl_use *new, const st
     }
 }
 
+atomic_uint_fast64_t tsl_users_done;
+
 void tsl_tile_prune(struct tsl_tile *tile)
 {
+    const uint64_t n_done = atomic_load_explicit(&tsl_users_done, memory_order_relaxed);
+
     if (tile->rollback && tile->rollback->user->done)
         tsl_tile_unkeep(tile, NULL);
+    if (tile->pruned == n_done)
+        return;
+    tile->pruned = n_done;
     for (unsigned i = tile->uses.n; i-- > 0;)
         if (tile->uses.list[i].user->done)
             uses_remove(&tile->uses, i);
@@ -239,6 +246,7 @@ static struct tsl_tile *tile_insert(struct tsl_tiles *tiles, uint64_t begin, uin
     tile->valid = valid;
     tile->rollback = NULL;
     tile->restored = 0;
+    tile->pruned = 0;
     uses_init(&tile->uses);
     RB_INSERT(tsl_tile_tree, &tiles->tree, tile);
     tiles->n++;
@@ -340,6 +348,7 @@ static bool split(struct tsl_tiles *tiles, uint64_t position, struct tsl_tile **
     }
     right->rollback = tsl_rollback_ref(left->rollback);
     right->restored = left->restored;
+    right->pruned = left->pruned;
     right->uses = uses;
     if (uses.list == uses.inline_list)
         right->uses.list = right->uses.inline_list;

@@ -21,6 +21,7 @@
 #include "base/sets.h"
 
 #include <bsd/sys/tree.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,12 +37,21 @@
 /* What a map needs to know of an operation; the first field of struct tsl_op (graph/op.h). */
 struct tsl_user {
     unsigned refs;    /* by uses, edges, frontiers …; plain, under the graph's lock */
-    bool done;        /* done: its uses say nothing any more */
+    bool done;        /* done: its uses say nothing any more. Set by tsl_user_end */
     const void *lane; /* operations of one lane finish in the order of `order`; NULL: no such promise */
     uint64_t order;   /* 0 until its place in the lane is fixed: after all that have theirs */
     uint64_t group; /* users of one group come in no order among each other, and claim with nobody between them; 0: the
                        user is alone */
 };
+
+/* So many users are done, ever and of all graphs: a tile that was pruned since needn't be looked at again. */
+extern atomic_uint_fast64_t tsl_users_done;
+
+static inline void tsl_user_end(struct tsl_user *user)
+{
+    user->done = true;
+    atomic_fetch_add_explicit(&tsl_users_done, 1, memory_order_relaxed);
+}
 
 /* Called when the last reference to a user is dropped. */
 void tsl_user_unref(struct tsl_user *user);
@@ -103,6 +113,7 @@ struct tsl_tile {
     struct tsl_rollback *rollback; /* owned reference; NULL: none */
     uint64_t restored; /* when the tile last went back to a rollback record, on the user's clock; 0: since then all of
                           it was claimed anew */
+    uint64_t pruned;   /* tsl_users_done then */
     struct tsl_uses uses;
 };
 

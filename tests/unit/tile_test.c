@@ -105,7 +105,7 @@ static void joins_what_is_equal_again(void **state)
         tsl_tile_use(t, &user, 1, true);
     tsl_tiles_join(&tiles, 8, 16);
     assert_int_equal(tiles.n, 3);
-    user.done = true;
+    tsl_user_end(&user);
     tsl_tiles_join(&tiles, 8, 16);
     assert_int_equal(tiles.n, 1);
     tsl_tiles_finish(&tiles);
@@ -164,7 +164,7 @@ static void small_tiles_give_up_copies_that_nobody_uses(void **state)
     tsl_tile_use(tsl_tiles_at(&tiles, 8), &user, 2, false);
     tsl_tiles_absorb(&tiles, 0, SIZE, 4, never);
     assert_int_equal(tiles.n, 3);
-    user.done = true;
+    tsl_user_end(&user);
     tsl_tiles_absorb(&tiles, 0, SIZE, 4, never);
     assert_int_equal(tiles.n, 2);
     tsl_tiles_finish(&tiles);
@@ -258,11 +258,11 @@ static void host_map_holds_only_what_is_used(void **state)
     assert_int_equal(map.n, 3);
     assert_null(tsl_tiles_at(&map, 99));
     assert_int_equal(tsl_tiles_at(&map, 160)->uses.n, 2);
-    a.done = true;
+    tsl_user_end(&a);
     tsl_tiles_join(&map, 100, 300);
     assert_int_equal(map.n, 1);
     assert_int_equal(tsl_tiles_at(&map, 150)->begin, 150);
-    b.done = true;
+    tsl_user_end(&b);
     tsl_tiles_join(&map, 100, 300);
     assert_int_equal(map.n, 0);
     tsl_tiles_finish(&map);
@@ -291,7 +291,7 @@ static void keeps_what_was_good(void **state)
     assert_int_equal(tiles.n, 1);
     assert_non_null(tsl_tile_kept(tile, &a));
     assert_int_equal(b.refs, 1);
-    a.done = true;
+    tsl_user_end(&a);
     tsl_tile_prune(tile);
     assert_null(tile->rollback);
     assert_int_equal(a.refs, 1);
@@ -313,7 +313,7 @@ static void keeps_short_chains(void **state)
             struct tsl_rollback *like = NULL;
             users[i].refs = 1;
             if (i >= unfinished)
-                users[i - unfinished].done = true;
+                tsl_user_end(&users[i - unfinished]);
             tsl_tile_prune(tile);
             assert_true(tsl_tile_keep(tile, &users[i], 1, 1, &like));
         }
@@ -343,7 +343,8 @@ static void keeps_what_ended_well(void **state)
     for (unsigned i = 0; i < N; i++) {
         struct tsl_rollback *like = NULL;
         users[i].refs = 1;
-        users[WELL].done = i > WELL;
+        if (i == WELL + 1)
+            tsl_user_end(&users[WELL]);
         assert_true(tsl_tile_keep(tile, &users[i], 1, 1, &like));
     }
     assert_non_null(tsl_tile_kept(tile, &users[WELL]));

@@ -222,7 +222,7 @@ static void fails(struct tsl_op *op, uint64_t begin_at, uint64_t end_at)
 {
     op->status = -1;
     tsl_undo_range(op, &data, begin_at, end_at);
-    op->user.done = true;
+    tsl_user_end(&op->user);
 }
 
 static tsl_spaces valid_at(uint64_t at)
@@ -269,7 +269,7 @@ static void a_share_that_fails_late_undoes_no_other(void **state)
         begin(state);
         struct tsl_op *a = make(TSL_OP_LAUNCH, 1), *b = make(TSL_OP_LAUNCH, 1);
         move_and_claim(a, b);
-        (first ? a : b)->user.done = true;
+        tsl_user_end(&(first ? a : b)->user);
         if (first)
             fails(b, 24, SIZE);
         else
