@@ -39,7 +39,7 @@
 /* ... and if an earlier run says that such launches, which could be cut, take so much of what it takes. */
 #define SURE 0.75
 
-/* A member that is ready may still be warmed. */
+/* Is the member ready? While others are opened it may still be warmed, or not be known of here. */
 static bool is_known(const struct tsl_graph *graph, unsigned i)
 {
     return tsl_member_is_ready(graph->ports[i].member) &&

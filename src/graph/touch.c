@@ -185,11 +185,12 @@ static bool has_to_be_whole(const struct touch *touch, struct tsl_tile *first)
 /* whole: the touch counts as one of all of the tile, though it may be one of parts. False: no memory. */
 static bool touch_tile(const struct touch *touch, struct tsl_tile *tile, bool whole)
 {
-    struct touch of_all = *touch;
+    struct touch of_all;
     tsl_tile_prune(tile);
     if (!meets(touch, tile))
         return true;
     if (whole) {
+        of_all = *touch;
         of_all.extent = NULL;
         touch = &of_all;
     }

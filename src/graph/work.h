@@ -19,7 +19,8 @@ bool tsl_graph_work(struct tsl_graph *graph, enum tsl_who who) TSL_REQUIRES(grap
 bool tsl_graph_work_awaiting(struct tsl_graph *graph, const struct tsl_command *awaited) TSL_REQUIRES(graph->lock);
 /* tsl_graph_work, then gives the lock. */
 void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who) TSL_RELEASES(graph->lock);
-/* The same for the thread that runs the port's jobs: it leaves the rest undone when the port has a new one. */
+/* The same for the thread that runs the port's jobs: where the port has a new one what takes long is left
+ * undone. */
 void tsl_graph_leave_port(struct tsl_port *port) TSL_RELEASES(port->graph->lock);
 /* Without the lock, by a thread that had it for long and may soon take it again: those that submit, or tell of an end,
  * have it first. A lock that is given and taken again at once is nobody else's: a thread that sleeps needs a while to
