@@ -136,11 +136,19 @@ struct cpu_mem {
 
 #define CPU_MAX_UNSURE 3u
 
-enum cpu_kind { CPU_MARK, CPU_COPY, CPU_FILL, CPU_COMBINE, CPU_LAUNCH, CPU_GATE };
+enum cpu_kind { CPU_MARK, CPU_COPY, CPU_GATHER, CPU_FILL, CPU_COMBINE, CPU_LAUNCH, CPU_GATE };
 
 struct cpu_note {
     tsl_notify_fn *fn;
     void *arg;
+};
+
+struct cpu_gather {
+    char *to;
+    const char *from;
+    size_t size; /* of all */
+    unsigned n;
+    struct tsl_range_of_bytes *list; /* owned */
 };
 
 struct cpu_fill {
@@ -210,6 +218,7 @@ struct cpu_task {
     TAILQ_ENTRY(cpu_task) link;              /* there */
     union {
         struct tsl_copy copy; /* places by address: mem is NULL */
+        struct cpu_gather gather;
         struct cpu_fill fill;
         struct tsl_combine_bytes combine;
         struct cpu_launch *launch;

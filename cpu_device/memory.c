@@ -165,12 +165,17 @@ cl_int cpu_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, stru
     return error;
 }
 
-/* ---- Copies and fills -------------------------------------------------------------------------------------------- */
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
-/* Memory of this member, or of the host. */
-static bool is_reachable(const struct tsl_lane *lane, const struct tsl_place *place)
+static bool is_own(const struct tsl_lane *lane, const struct tsl_mem *mem)
 {
-    return !place->mem || place->mem->member == lane->member;
+    return mem && mem->member == lane->member;
+}
+
+/* Memory of the host, or of a built-in CPU. */
+static bool is_reachable(const struct tsl_mem *mem)
+{
+    return !mem || mem->member->driver == &tsl_cpu_driver;
 }
 
 static struct tsl_place by_address(const struct tsl_place *place)
@@ -212,7 +217,8 @@ cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct
 {
     struct cpu_task *task;
 
-    if (!is_reachable(lane, &copy->dst) || !is_reachable(lane, &copy->src) || (!copy->dst.mem && !copy->src.mem))
+    if (!is_reachable(copy->dst.mem) || !is_reachable(copy->src.mem) ||
+        (!is_own(lane, copy->dst.mem) && !is_own(lane, copy->src.mem)))
         return CL_INVALID_MEM_OBJECT;
     task = cpu_task_create(cpu_member_of(lane->member), CPU_COPY);
     if (!task)
@@ -248,12 +254,69 @@ void cpu_copy_run(const struct cpu_task *task, uint64_t piece)
                     copy->region[0]);
 }
 
+/* ---- Gathers ----------------------------------------------------------------------------------------------------- */
+
+/* The list is the caller's. */
+static cl_int take_list(struct cpu_gather *task, const struct tsl_gather *gather)
+{
+    task->to = ((struct cpu_mem *)gather->dst)->data;
+    task->from = ((struct cpu_mem *)gather->src)->data;
+    task->size = 0;
+    task->n = gather->n;
+    task->list = malloc(gather->n * sizeof(*task->list));
+    if (!task->list)
+        return CL_OUT_OF_HOST_MEMORY;
+    memcpy(task->list, gather->list, gather->n * sizeof(*task->list));
+    for (unsigned i = 0; i < gather->n; i++)
+        task->size += gather->list[i].end - gather->list[i].begin;
+    return CL_SUCCESS;
+}
+
+cl_int cpu_gather(struct tsl_lane *lane, const struct tsl_gather *gather, const struct tsl_waits *waits,
+                  struct tsl_fence **fence)
+{
+    struct cpu_member *member = cpu_member_of(lane->member);
+    struct cpu_task *task;
+
+    if (!is_own(lane, gather->dst) || !is_reachable(gather->src))
+        return CL_INVALID_MEM_OBJECT;
+    task = cpu_task_create(member, CPU_GATHER);
+    if (!task)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (take_list(&task->gather, gather)) {
+        cpu_task_free(task);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    if (task->gather.size >= TSL_BULK_MIN && member->n_threads > 1) {
+        task->n_pieces = gather->n;
+        task->max_joined = member->n_threads < TSL_BULK_MAX ? member->n_threads : TSL_BULK_MAX;
+    }
+    return cpu_submit(lane, task, waits, fence);
+}
+
+static void copy_range(const struct cpu_gather *gather, uint64_t i)
+{
+    const struct tsl_range_of_bytes *range = &gather->list[i];
+
+    memmove(gather->to + range->begin, gather->from + range->begin, range->end - range->begin);
+}
+
+void cpu_gather_run(const struct cpu_task *task, uint64_t piece)
+{
+    if (task->n_pieces > 1)
+        copy_range(&task->gather, piece);
+    for (unsigned i = 0; task->n_pieces == 1 && i < task->gather.n; i++)
+        copy_range(&task->gather, i);
+}
+
+/* ---- Fills ------------------------------------------------------------------------------------------------------- */
+
 cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
                 struct tsl_fence **fence)
 {
     struct cpu_task *task;
 
-    if (!fill->dst.mem || !is_reachable(lane, &fill->dst))
+    if (!is_own(lane, fill->dst.mem))
         return CL_INVALID_MEM_OBJECT;
     task = cpu_task_create(cpu_member_of(lane->member), CPU_FILL);
     if (!task)

@@ -17,6 +17,8 @@ cl_int cpu_image_alloc(struct tsl_member *member, const struct tsl_image_desc *d
 cl_int cpu_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
 cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                 struct tsl_fence **fence);
+cl_int cpu_gather(struct tsl_lane *lane, const struct tsl_gather *gather, const struct tsl_waits *waits,
+                  struct tsl_fence **fence);
 cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
                 struct tsl_fence **fence);
 cl_int cpu_combine(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,

@@ -35,6 +35,8 @@ void cpu_task_free(struct cpu_task *task)
 
     if (task->kind == CPU_LAUNCH && task->launch)
         cpu_launch_free(member, task->launch);
+    if (task->kind == CPU_GATHER)
+        free(task->gather.list);
     tsl_pool_put(&member->tasks, task);
 }
 
@@ -90,6 +92,8 @@ static bool moves_at_most(const struct cpu_task *task, size_t most)
     switch (task->kind) {
     case CPU_COPY:
         return volume(task->copy.region) <= most;
+    case CPU_GATHER:
+        return task->gather.size <= most;
     case CPU_FILL:
         return volume(task->fill.box.region) <= most;
     case CPU_COMBINE:

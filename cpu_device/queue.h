@@ -6,7 +6,7 @@
 
 /* A task with one reference, the caller's, and n_waits 1. NULL: no memory. */
 struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind);
-void cpu_task_free(struct cpu_task *task); /* with its launch; nothing else is left of it */
+void cpu_task_free(struct cpu_task *task); /* with what it owns; nothing else is left of it */
 /* Submits the task to the lane, after the waits. Takes the caller's reference, also on error. */
 cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_waits *waits,
                   struct tsl_fence **fence);

@@ -16,6 +16,9 @@ static cl_int run_piece(struct cpu_worker *worker, struct cpu_task *task, uint64
     case CPU_COPY:
         cpu_copy_run(task, piece);
         return CL_SUCCESS;
+    case CPU_GATHER:
+        cpu_gather_run(task, piece);
+        return CL_SUCCESS;
     case CPU_FILL:
         cpu_fill_run(&task->fill);
         return CL_SUCCESS;

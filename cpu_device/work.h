@@ -1,4 +1,4 @@
-/* work.c: doing pieces of tasks; memory.c: what pieces of copies, fills and combines are. */
+/* work.c: doing pieces of tasks; memory.c: what pieces of copies, gathers, fills and combines are. */
 #ifndef TSL_CPU_DEVICE_WORK_H
 #define TSL_CPU_DEVICE_WORK_H
 
@@ -13,6 +13,7 @@ void cpu_worker_finish(struct cpu_worker *worker);
 
 /* memory.c */
 void cpu_copy_run(const struct cpu_task *task, uint64_t piece);
+void cpu_gather_run(const struct cpu_task *task, uint64_t piece);
 void cpu_fill_run(const struct cpu_fill *fill);
 void cpu_combine_run(const struct cpu_task *task, uint64_t piece);
 
