@@ -219,7 +219,7 @@ static bool ranges_meet(const struct tsl_footing_ranges *a, const struct tsl_foo
 {
     for (unsigned i = 0; i < a->n; i++)
         for (unsigned k = 0; k < b->n; k++)
-            if (a->list[i].begin < b->list[k].end && b->list[k].begin < a->list[i].end)
+            if (tsl_footing_ranges_meet(&a->list[i], &b->list[k]))
                 return true;
     return false;
 }
@@ -232,11 +232,11 @@ static bool claims_meet(struct tsl_cut *cut, const struct tsl_cut_memory *memori
     for (cl_uint i = 0; i < n; i++) {
         if (!memories[i].root || !memories[i].may_write)
             continue;
-        tsl_footing_writes(&cut->touches[s * n + i], cut->command->args->args[i].buffer, &a);
+        tsl_footing_writes(&cut->touches[s * n + i], cut->command->args->args[i].buffer, TSL_FOOTING_SLABS, &a);
         for (cl_uint k = 0; k < n; k++) {
             if (!memories[k].may_write || memories[k].root != memories[i].root)
                 continue;
-            tsl_footing_writes(&cut->touches[t * n + k], cut->command->args->args[k].buffer, &b);
+            tsl_footing_writes(&cut->touches[t * n + k], cut->command->args->args[k].buffer, TSL_FOOTING_SLABS, &b);
             if (ranges_meet(&a, &b)) {
                 cut->verdict = (struct tsl_cut_verdict){TSL_CUT_WRITES_MEET, i, k, TSL_FOOTPRINT_NONE};
                 return true;

@@ -55,7 +55,7 @@ static const struct tsl_argument_touch *touch_of(const struct tsl_cut *cut, unsi
 static bool meets(const struct tsl_footing_range *range, const struct tsl_footing_ranges *others)
 {
     for (unsigned i = 0; i < others->n; i++)
-        if (range->begin < others->list[i].end && others->list[i].begin < range->end)
+        if (tsl_footing_ranges_meet(range, &others->list[i]))
             return true;
     return false;
 }
@@ -67,7 +67,7 @@ static bool reads(const struct tsl_cut *cut, unsigned s, const void *root, const
     for (cl_uint i = 0; i < cut->footprint->n_arguments; i++) {
         if (cut->memories[i].root != root)
             continue;
-        tsl_footing_reads(touch_of(cut, s, i), buffer_of(cut, i), &read);
+        tsl_footing_reads(touch_of(cut, s, i), buffer_of(cut, i), TSL_FOOTING_SLABS, &read);
         if (meets(range, &read))
             return true;
     }
@@ -78,8 +78,8 @@ static bool reads(const struct tsl_cut *cut, unsigned s, const void *root, const
 static bool claims_win(const struct tsl_cut *cut, unsigned s, cl_uint i, unsigned t, cl_uint k)
 {
     struct tsl_footing_ranges earlier, later;
-    tsl_footing_writes(touch_of(cut, s, i), buffer_of(cut, i), &earlier);
-    tsl_footing_writes(touch_of(cut, t, k), buffer_of(cut, k), &later);
+    tsl_footing_writes(touch_of(cut, s, i), buffer_of(cut, i), TSL_FOOTING_SLABS, &earlier);
+    tsl_footing_writes(touch_of(cut, t, k), buffer_of(cut, k), TSL_FOOTING_SLABS, &later);
     for (unsigned r = 0; r < later.n; r++) {
         const struct tsl_footing_range *range = &later.list[r];
         if (meets(range, &earlier) &&

@@ -8,6 +8,7 @@
 #include "graph/op.h"
 #include "graph/queue.h"
 #include "graph/runs.h"
+#include "graph/slabs.h"
 #include "graph/state.h"
 #include "object/image.h"
 #include "object/svm.h"
@@ -97,7 +98,37 @@ unsigned tsl_footing_access(const struct tsl_kernel_facts *facts, cl_uint i, con
 
 static void add(struct tsl_footing_ranges *ranges, uint64_t begin, uint64_t end)
 {
-    ranges->list[ranges->n++] = (struct tsl_footing_range){begin, end, false};
+    ranges->list[ranges->n++] = (struct tsl_footing_range){.begin = begin, .end = end};
+}
+
+/* The range's bytes as a set, of memory that begins at `offset`. */
+static void as_set(const struct tsl_footing_range *range, uint64_t offset, struct tsl_byte_set *set)
+{
+    bool many = range->more > 0;
+    set->unknown = false;
+    set->n = 1;
+    set->boxes[0] = (struct tsl_byte_box){
+        range->begin - offset, range->end - range->begin, {many ? range->stride : 0, 0}, {range->more + 1, 1}};
+}
+
+bool tsl_footing_ranges_meet(const struct tsl_footing_range *a, const struct tsl_footing_range *b)
+{
+    struct tsl_byte_set one, other;
+    if (!a->more && !b->more)
+        return a->begin < b->end && b->begin < a->end;
+    as_set(a, 0, &one);
+    as_set(b, 0, &other);
+    return tsl_byte_sets_meet(&one, &other, 0, 0, 0);
+}
+
+bool tsl_footing_range_holds(const struct tsl_footing_range *a, const struct tsl_footing_range *b)
+{
+    struct tsl_byte_set one, other;
+    if (!a->more)
+        return a->begin <= b->begin && b->end + b->more * b->stride <= a->end;
+    as_set(a, 0, &one);
+    as_set(b, 0, &other);
+    return tsl_byte_set_contains(&one, &other);
 }
 
 static void all_of(const struct tsl_buffer *buffer, struct tsl_footing_ranges *ranges)
@@ -158,13 +189,16 @@ static void add_hulls(struct tsl_footing_ranges *ranges, const struct tsl_byte_s
         add(ranges, buffer->offset + hulls[i].begin, buffer->offset + hulls[i].end);
 }
 
-static void ranges_of(const struct tsl_byte_set *set, const struct tsl_buffer *buffer,
+static void ranges_of(const struct tsl_byte_set *set, const struct tsl_buffer *buffer, enum tsl_footing_grain grain,
                       struct tsl_footing_ranges *ranges)
 {
+    bool by_rows = !set->unknown && tsl_footing_is_by_rows(set);
+    if (!set->unknown && !by_rows && grain == TSL_FOOTING_SLABS && tsl_slabs_of(set, buffer, ranges))
+        return;
     ranges->n = 0;
     if (set->unknown)
         add(ranges, buffer->offset, buffer->offset + buffer->size);
-    else if (tsl_footing_is_by_rows(set))
+    else if (by_rows)
         for (unsigned i = 0; i < set->n; i++)
             add_rows(ranges, &set->boxes[i], buffer->offset);
     else
@@ -184,66 +218,86 @@ static bool has_range(const struct tsl_byte_box *box, uint64_t begin, uint64_t e
     return at <= box->width && end - begin <= box->width - at;
 }
 
+static bool is_sure(const struct tsl_footing_range *range, const struct tsl_byte_set *sure, uint64_t offset)
+{
+    struct tsl_byte_set all;
+    if (range->more) {
+        as_set(range, offset, &all);
+        return tsl_byte_set_contains(sure, &all);
+    }
+    for (unsigned i = 0; i < sure->n; i++)
+        if (has_range(&sure->boxes[i], range->begin - offset, range->end - offset))
+            return true;
+    return false;
+}
+
 static void mark_overwritten(struct tsl_footing_ranges *ranges, const struct tsl_byte_set *sure, uint64_t offset)
 {
     for (unsigned r = 0; r < ranges->n; r++)
-        for (unsigned i = 0; i < sure->n && !ranges->list[r].overwritten; i++)
-            ranges->list[r].overwritten =
-                has_range(&sure->boxes[i], ranges->list[r].begin - offset, ranges->list[r].end - offset);
+        ranges->list[r].overwritten = is_sure(&ranges->list[r], sure, offset);
 }
 
 void tsl_footing_reads(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,
-                       struct tsl_footing_ranges *ranges)
+                       enum tsl_footing_grain grain, struct tsl_footing_ranges *ranges)
 {
     if (touch)
-        ranges_of(&touch->read, buffer, ranges);
+        ranges_of(&touch->read, buffer, grain, ranges);
     else
         all_of(buffer, ranges);
 }
 
 void tsl_footing_writes(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,
-                        struct tsl_footing_ranges *ranges)
+                        enum tsl_footing_grain grain, struct tsl_footing_ranges *ranges)
 {
     if (!touch) {
         all_of(buffer, ranges);
         return;
     }
-    ranges_of(&touch->write, buffer, ranges);
+    ranges_of(&touch->write, buffer, grain, ranges);
     mark_overwritten(ranges, &touch->sure, buffer->offset);
 }
 
 /* ---- Extents ----------------------------------------------------------------------------------------------------- */
 
-/* Do the ranges of the argument say more than what is touched? */
-static bool has_hull(const struct tsl_argument_touch *touch)
+/* Do single ranges of the set say more than what is touched? */
+static bool is_hull(const struct tsl_byte_set *set, const struct tsl_buffer *buffer, enum tsl_footing_grain grain)
 {
-    return (!touch->read.unknown && !tsl_footing_is_by_rows(&touch->read)) ||
-           (!touch->write.unknown && !tsl_footing_is_by_rows(&touch->write));
+    struct tsl_footing_ranges slabs;
+    return !set->unknown && !tsl_footing_is_by_rows(set) &&
+           (grain != TSL_FOOTING_SLABS || !tsl_slabs_of(set, buffer, &slabs));
 }
 
-static bool wants_extent(const struct tsl_args *args, const struct tsl_argument_touch *touches, cl_uint n,
-                         const struct tsl_data *data)
+static bool has_hull(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,
+                     enum tsl_footing_grain grain)
 {
-    for (cl_uint i = 0; i < n; i++)
-        if (args->args[i].buffer && tsl_data_of(args->args[i].buffer) == data && has_hull(&touches[i]))
+    return buffer && (is_hull(&touch->read, buffer, grain) || is_hull(&touch->write, buffer, grain));
+}
+
+static bool wants_extent(const struct tsl_args *args, const struct tsl_argument_touch *touches,
+                         enum tsl_footing_grain grain, cl_uint n, const struct tsl_data *data)
+{
+    for (cl_uint i = 0; i < n; i++) {
+        const struct tsl_buffer *b = args->args[i].buffer;
+        if (b && tsl_data_of(b) == data && has_hull(&touches[i], b, grain))
             return true;
+    }
     return false;
 }
 
 void tsl_footing_note_extents(struct tsl_op *op, const struct tsl_args *args, const struct tsl_argument_touch *touches,
-                              cl_uint n)
+                              enum tsl_footing_grain grain, cl_uint n)
 {
     static const struct tsl_byte_set all = {.unknown = true};
     unsigned n_hulls = 0;
     for (cl_uint i = 0; touches && i < n; i++)
-        n_hulls += args->args[i].buffer && has_hull(&touches[i]);
+        n_hulls += has_hull(&touches[i], args->args[i].buffer, grain);
     if (n_hulls == 0)
         return;
     tsl_extents_reserve(op, n_hulls);
     for (cl_uint i = 0; i < args->n_all; i++) {
         const struct tsl_buffer *b = args->args[i].buffer;
         const struct tsl_data *data = b ? tsl_data_of(b) : NULL;
-        if (!b || data->svm || !wants_extent(args, touches, n, data))
+        if (!b || data->svm || !wants_extent(args, touches, grain, n, data))
             continue;
         tsl_extents_add(op, data, i < n ? &touches[i].read : &all, b->offset, b->size, false);
         tsl_extents_add(op, data, i < n ? &touches[i].write : &all, b->offset, b->size, true);

@@ -6,6 +6,9 @@
  * from its first to its last byte, and near ones as one, so that a launch cuts no directory into more than
  * TSL_FOOTING_MAX_RANGES ranges an argument and direction; such a write may leave bytes of the range as they were, so
  * the old bytes are fetched.
+ *
+ * Shares of a launch that is cut would meet so, where each has a part of each plane of a volume. They claim slabs: a
+ * box's large rows, or what it has of each plane from the first to the last byte there, as ranges that repeat.
  */
 #ifndef TSL_GRAPH_FOOTING_H
 #define TSL_GRAPH_FOOTING_H
@@ -26,11 +29,24 @@ struct tsl_window;
 
 #define TSL_FOOTING_MAX_RANGES TSL_RUNS_MOST
 
-/* A range of a root object's bytes. */
+/* A range of a root object's bytes, or several of one size, each stride bytes behind the one before. */
 struct tsl_footing_range {
-    uint64_t begin, end;
-    bool overwritten; /* of a write: all of it is surely written, so the old bytes are of no use */
+    uint64_t begin, end; /* of the first */
+    bool overwritten;    /* of a write: all of it is surely written, so the old bytes are of no use */
+    uint64_t more;       /* so many follow; 0: it is one, and the stride says nothing */
+    uint64_t stride;     /* end - begin at least */
 };
+
+/* The i-th of them, from 0 to `more`. */
+static inline struct tsl_range tsl_footing_range_at(const struct tsl_footing_range *range, uint64_t i)
+{
+    return (struct tsl_range){range->begin + i * range->stride, range->end + i * range->stride};
+}
+
+/* Do they have a byte in common? */
+bool tsl_footing_ranges_meet(const struct tsl_footing_range *a, const struct tsl_footing_range *b);
+/* Is all of b in a? May say no where both have more than one. */
+bool tsl_footing_range_holds(const struct tsl_footing_range *a, const struct tsl_footing_range *b);
 
 struct tsl_footing_ranges {
     unsigned n;
@@ -70,18 +86,26 @@ void tsl_footing_values(const struct tsl_args *args, cl_uint n, struct tsl_footi
  * flags. */
 unsigned tsl_footing_access(const struct tsl_kernel_facts *facts, cl_uint argument, const struct tsl_buffer *buffer);
 
+/* How finely: shares of one launch take slabs, so that they don't meet. Other launches take single ranges. */
+enum tsl_footing_grain { TSL_FOOTING_SINGLE, TSL_FOOTING_SLABS };
+
+/* So many slabs at most has an argument in one direction, of so many bytes on the average at least. Tests change both.
+ */
+extern uint64_t tsl_footing_slabs_most, tsl_footing_slabs_large;
+
 /* The ranges of one argument's memory, in bytes of the root. touch NULL: all of it. */
 void tsl_footing_reads(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,
-                       struct tsl_footing_ranges *ranges);
+                       enum tsl_footing_grain grain, struct tsl_footing_ranges *ranges);
 void tsl_footing_writes(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,
-                        struct tsl_footing_ranges *ranges);
+                        enum tsl_footing_grain grain, struct tsl_footing_ranges *ranges);
 
 /* Are the set's rows claimed one by one? Else each box is from its first to its last byte. */
 bool tsl_footing_is_by_rows(const struct tsl_byte_set *set);
 
-/* Notes for the launch's operation which bytes it touches of objects of which the ranges say more. touches: of the
- * first n arguments; NULL: nothing is known. Before the first claim. */
+/* Notes for the launch's operation which bytes it touches of objects of which single ranges say more; where it takes
+ * slabs these are what it touches. touches: of the first n arguments; NULL: nothing is known. Before the first claim.
+ */
 void tsl_footing_note_extents(struct tsl_op *op, const struct tsl_args *args, const struct tsl_argument_touch *touches,
-                              cl_uint n);
+                              enum tsl_footing_grain grain, cl_uint n);
 
 #endif

@@ -77,11 +77,11 @@ static void add_argument(const struct plan *plan, cl_uint i, const struct tsl_ar
     unsigned may = tsl_footing_access(&plan->part->facts, i, b);
     struct tsl_footing_ranges ranges;
     if (may & TSL_MAY_WRITE) {
-        tsl_footing_writes(touch, b, &ranges);
+        tsl_footing_writes(touch, b, TSL_FOOTING_SINGLE, &ranges);
         widen(hull, &ranges);
     }
     if (may & TSL_MAY_READ) {
-        tsl_footing_reads(touch, b, &ranges);
+        tsl_footing_reads(touch, b, TSL_FOOTING_SINGLE, &ranges);
         widen(hull, &ranges);
     }
 }

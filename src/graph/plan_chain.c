@@ -117,7 +117,7 @@ static void take_object_home(struct plan *p, unsigned object, const struct bytes
     if (home.failed)
         p->error = CL_OUT_OF_HOST_MEMORY;
     for (unsigned i = 0; i < home.n && !p->error; i++) {
-        const struct tsl_footing_range range = {home.list[i].begin, home.list[i].end, false};
+        const struct tsl_footing_range range = {.begin = home.list[i].begin, .end = home.list[i].end};
         p->error = tsl_window_out(b->user, p->last, slice, &range, NULL, p->end, outs);
     }
     tsl_byte_ranges_finish(&home);

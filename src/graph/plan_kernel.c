@@ -59,6 +59,7 @@ struct arguments {
     const struct tsl_kernel_facts *facts;
     const struct tsl_slices *slices;          /* NULL: none */
     const struct tsl_argument_touch *touches; /* of the first facts->footprint->n_arguments; NULL: all of each */
+    enum tsl_footing_grain grain;
     struct touched *seen; /* each argument, as it was found when it was fetched; NULL: that isn't kept */
 };
 
@@ -74,7 +75,7 @@ static void spare(struct tsl_footing_ranges *writes, const struct tsl_footing_ra
 {
     for (unsigned w = 0; w < writes->n; w++)
         for (unsigned r = 0; r < reads->n; r++)
-            if (writes->list[w].begin < reads->list[r].end && reads->list[r].begin < writes->list[w].end)
+            if (writes->list[w].overwritten && tsl_footing_ranges_meet(&writes->list[w], &reads->list[r]))
                 writes->list[w].overwritten = false;
 }
 
@@ -86,7 +87,7 @@ static void spare_for_others(const struct arguments *a, cl_uint i, struct touche
         const struct tsl_buffer *b = a->args->args[k].buffer;
         if (k == i || !b || tsl_data_of(b) != t->data || !(tsl_footing_access(a->facts, k, b) & TSL_MAY_READ))
             continue;
-        tsl_footing_reads(touch_of(a, k, b), b, &reads);
+        tsl_footing_reads(touch_of(a, k, b), b, a->grain, &reads);
         spare(&t->writes, &reads);
     }
 }
@@ -104,14 +105,15 @@ static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
     t->space = t->slice ? TSL_SPACE_HOST : tsl_space_of(a->port, t->data);
     t->reads.n = t->writes.n = 0;
     if (may && touches_all(a->port, b)) {
-        t->writes = (struct tsl_footing_ranges){1, {{0, t->data->svm->size, false}}};
+        t->writes.n = 1;
+        t->writes.list[0] = (struct tsl_footing_range){.end = t->data->svm->size};
         return true;
     }
     const struct tsl_argument_touch *touch = touch_of(a, i, b);
     if (may & TSL_MAY_WRITE)
-        tsl_footing_writes(touch, b, &t->writes);
+        tsl_footing_writes(touch, b, a->grain, &t->writes);
     if (may & TSL_MAY_READ && (touch || !(may & TSL_MAY_WRITE))) /* Else the written range is all, and is fetched. */
-        tsl_footing_reads(touch, b, &t->reads);
+        tsl_footing_reads(touch, b, a->grain, &t->reads);
     spare(&t->writes, &t->reads);
     if (touch && t->writes.n)
         spare_for_others(a, i, t);
@@ -119,23 +121,50 @@ static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
 }
 
 /* What is to be fetched: what is read, and what may be written, unless all of that is surely overwritten: may-write is
- * not must-write. */
+ * not must-write. Without slabs. */
 static unsigned needed_ranges(const struct touched *t, struct tsl_range all[2 * TSL_FOOTING_MAX_RANGES])
 {
     unsigned n = 0;
     for (unsigned r = 0; r < t->reads.n; r++)
-        all[n++] = (struct tsl_range){t->reads.list[r].begin, t->reads.list[r].end};
+        if (!t->reads.list[r].more)
+            all[n++] = (struct tsl_range){t->reads.list[r].begin, t->reads.list[r].end};
     for (unsigned r = 0; r < t->writes.n; r++)
-        if (!t->writes.list[r].overwritten)
+        if (!t->writes.list[r].overwritten && !t->writes.list[r].more)
             all[n++] = (struct tsl_range){t->writes.list[r].begin, t->writes.list[r].end};
     return n;
+}
+
+static cl_int fetch_slabs(struct tsl_command *c, const struct touched *t, const struct tsl_footing_range *slabs)
+{
+    struct tsl_range some[TSL_FOOTING_MAX_RANGES];
+    cl_int error = CL_SUCCESS;
+    for (uint64_t i = 0; i <= slabs->more && !error;) {
+        unsigned n = 0;
+        for (; i <= slabs->more && n < TSL_FOOTING_MAX_RANGES; i++)
+            some[n++] = tsl_footing_range_at(slabs, i);
+        error = tsl_fetch_ranges(c, t->data, some, n, t->space);
+    }
+    return error;
+}
+
+static cl_int fetch_all_slabs(struct tsl_command *c, const struct touched *t)
+{
+    cl_int error = CL_SUCCESS;
+    for (unsigned r = 0; r < t->reads.n && !error; r++)
+        if (t->reads.list[r].more)
+            error = fetch_slabs(c, t, &t->reads.list[r]);
+    for (unsigned r = 0; r < t->writes.n && !error; r++)
+        if (!t->writes.list[r].overwritten && t->writes.list[r].more)
+            error = fetch_slabs(c, t, &t->writes.list[r]);
+    return error;
 }
 
 static cl_int fetch_ranges(struct tsl_command *c, const struct touched *t)
 {
     struct tsl_range all[2 * TSL_FOOTING_MAX_RANGES];
     unsigned n = needed_ranges(t, all);
-    return n ? tsl_fetch_ranges(c, t->data, all, n > 1 ? tsl_runs_tidy(all, n) : n, t->space) : CL_SUCCESS;
+    cl_int error = n ? tsl_fetch_ranges(c, t->data, all, n > 1 ? tsl_runs_tidy(all, n) : n, t->space) : CL_SUCCESS;
+    return error ? error : fetch_all_slabs(c, t);
 }
 
 static void warn_unwritten(const struct arguments *a, cl_uint i, const struct touched *t)
@@ -188,10 +217,21 @@ static bool is_claimed_by_writes(const struct touched *t, const struct tsl_footi
 {
     for (unsigned w = 0; w < t->writes.n; w++) {
         const struct tsl_footing_range *write = &t->writes.list[w];
-        if (!write->overwritten && write->begin <= read->begin && read->end <= write->end)
+        if (!write->overwritten && tsl_footing_range_holds(write, read))
             return true;
     }
     return false;
+}
+
+static cl_int claim_range(struct tsl_op *op, const struct touched *t, const struct tsl_footing_range *range,
+                          unsigned may)
+{
+    cl_int error = CL_SUCCESS;
+    for (uint64_t i = 0; i <= range->more && !error; i++) {
+        struct tsl_range one = tsl_footing_range_at(range, i);
+        error = tsl_claim(op, t->data, one.begin, one.end, t->space, may);
+    }
+    return error;
 }
 
 static cl_int claim_ranges(struct tsl_op *op, const struct touched *t)
@@ -199,12 +239,12 @@ static cl_int claim_ranges(struct tsl_op *op, const struct touched *t)
     cl_int error = CL_SUCCESS;
     for (unsigned r = 0; r < t->reads.n && !error; r++)
         if (!is_claimed_by_writes(t, &t->reads.list[r]))
-            error = tsl_claim(op, t->data, t->reads.list[r].begin, t->reads.list[r].end, t->space, TSL_MAY_READ);
+            error = claim_range(op, t, &t->reads.list[r], TSL_MAY_READ);
     for (unsigned r = 0; r < t->writes.n && !error; r++) {
         const struct tsl_footing_range *range = &t->writes.list[r];
         /* Bytes that may stay as they were count as read, too: their last writer must have succeeded. */
         unsigned may = range->overwritten ? TSL_MAY_WRITE : TSL_MAY_READ | TSL_MAY_WRITE;
-        error = tsl_claim(op, t->data, range->begin, range->end, t->space, may);
+        error = claim_range(op, t, range, may);
     }
     /* The launch is given the memory though it touches none of it: the memory must be there, and one use keeps the
      * object resident. Whether what is written there succeeds doesn't matter. */
@@ -266,7 +306,9 @@ static struct arguments outline_of(struct tsl_command *c, const struct tsl_share
                               .args = tsl_share_args(c, share),
                               .port = &c->graph->ports[member],
                               .facts = &c->kernel->parts[member].facts,
-                              .slices = share->slices};
+                              .slices = share->slices,
+                              .grain = c->n_more && !c->n_chained && !share->slices ? TSL_FOOTING_SLABS
+                                                                                    : TSL_FOOTING_SINGLE};
 }
 
 static struct arguments arguments_of(struct tsl_command *c, const struct tsl_share *share)
@@ -339,7 +381,7 @@ static struct tsl_op *make_launch(struct tsl_command *c, unsigned i, const tsl_d
 static cl_int claim_launch(struct tsl_op *op, const struct arguments *a, cl_int error)
 {
     if (a->touches)
-        tsl_footing_note_extents(op, a->args, a->touches, a->facts->footprint->n_arguments);
+        tsl_footing_note_extents(op, a->args, a->touches, a->grain, a->facts->footprint->n_arguments);
     if (!error)
         error = claim_args(a, op);
     if (!error)
@@ -397,7 +439,8 @@ static cl_int take_boxes(const struct tsl_byte_set *set, const struct touched *t
         box.offset += t->buffer->offset;
         const size_t region[3] = {(size_t)box.width, (size_t)box.count[0], (size_t)box.count[1]};
         const struct tsl_footing_range range = {
-            box.offset, box.offset + tsl_box_hull(region, (size_t)box.stride[0], (size_t)box.stride[1]), false};
+            .begin = box.offset,
+            .end = box.offset + tsl_box_hull(region, (size_t)box.stride[0], (size_t)box.stride[1])};
         error = tsl_window_out(launch->command, launch, t->slice, &range, &box, NULL, outs);
     }
     return error;
@@ -510,19 +553,29 @@ cl_int tsl_plan_kernel_window(struct tsl_command *c, unsigned i, const tsl_depen
     return error;
 }
 
+static void tell_range(const struct touched *t, const struct tsl_footing_range *range, bool write,
+                       tsl_plan_range_fn *fn, void *arg)
+{
+    for (uint64_t i = 0; i <= range->more; i++) {
+        struct tsl_range one = tsl_footing_range_at(range, i);
+        fn(arg, t->data, t->space, &one, write);
+    }
+}
+
 void tsl_plan_kernel_look(struct tsl_command *c, const struct tsl_share *share, tsl_plan_range_fn *fn, void *arg)
 {
     const struct arguments arguments = arguments_of(c, share);
-    struct tsl_range needed[2 * TSL_FOOTING_MAX_RANGES];
     struct touched t;
     for (cl_uint i = 0; i < arguments.args->n_all; i++) {
         if (!look_at(&arguments, i, &t))
             continue;
-        unsigned n = needed_ranges(&t, needed);
-        for (unsigned r = 0; r < n; r++)
-            fn(arg, t.data, t.space, &needed[r], false);
-        for (unsigned r = 0; r < t.writes.n; r++)
-            fn(arg, t.data, t.space, &(struct tsl_range){t.writes.list[r].begin, t.writes.list[r].end}, true);
+        for (unsigned r = 0; r < t.reads.n; r++)
+            tell_range(&t, &t.reads.list[r], false, fn, arg);
+        for (unsigned r = 0; r < t.writes.n; r++) {
+            if (!t.writes.list[r].overwritten)
+                tell_range(&t, &t.writes.list[r], false, fn, arg);
+            tell_range(&t, &t.writes.list[r], true, fn, arg);
+        }
     }
 }
 

@@ -30,6 +30,7 @@ struct survey {
     struct tsl_command *command;
     const struct tsl_window *window;
     const struct tsl_joints *joints;
+    enum tsl_footing_grain grain;
     struct tsl_data *data; /* the object whose tiles are being counted */
     /* What the launch does to the argument whose memory that is; NULL: anything. The extent is the same, made when it
      * is needed first. */
@@ -197,10 +198,8 @@ static void survey_deferred(struct survey *s, const struct tsl_buffer *buffer)
 }
 
 /* What the launch needs of a range: moves, and the ends of all that writes there. */
-static void survey_range(struct survey *s, const struct tsl_footing_range *range, bool missing)
+static void survey_one(struct survey *s, const struct tsl_range *range, bool missing)
 {
-    if (!missing && !s->waits)
-        return;
     for (struct tsl_tile *tile = tsl_tiles_meeting(&s->data->tiles, range->begin, range->end); tile;
          tile = tsl_tiles_next_meeting(tile, range->end)) {
         uint64_t begin = tile->begin > range->begin ? tile->begin : range->begin;
@@ -212,10 +211,20 @@ static void survey_range(struct survey *s, const struct tsl_footing_range *range
     }
 }
 
+static void survey_range(struct survey *s, const struct tsl_footing_range *range, bool missing)
+{
+    if (!missing && !s->waits)
+        return;
+    for (uint64_t i = 0; i <= range->more; i++) {
+        struct tsl_range one = tsl_footing_range_at(range, i);
+        survey_one(s, &one, missing);
+    }
+}
+
 static bool is_among(const struct tsl_footing_range *range, const struct tsl_footing_ranges *ranges)
 {
     for (unsigned i = 0; i < ranges->n; i++)
-        if (ranges->list[i].begin <= range->begin && range->end <= ranges->list[i].end)
+        if (tsl_footing_range_holds(&ranges->list[i], range))
             return true;
     return false;
 }
@@ -228,9 +237,9 @@ static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer, con
     s->buffer = buffer;
     s->touch = touch;
     s->has_extent = false;
-    tsl_footing_reads(touch, buffer, &reads);
+    tsl_footing_reads(touch, buffer, s->grain, &reads);
     if (touch)
-        tsl_footing_writes(touch, buffer, &writes);
+        tsl_footing_writes(touch, buffer, s->grain, &writes);
     for (unsigned i = 0; i < reads.n; i++)
         survey_range(s, &reads.list[i], true);
     for (unsigned i = 0; i < writes.n; i++)
@@ -317,6 +326,7 @@ uint64_t tsl_survey(struct tsl_command *c, const struct tsl_window *window, tsl_
     struct survey s; /* Its extent is large, and set where it is needed. */
     begin(&s, c, window, NULL, members, candidates);
     s.waits = true;
+    s.grain = TSL_FOOTING_SINGLE;
     if (tsl_placer_learns(c->graph->placer))
         survey_arguments(&s);
     survey_order(&s);
@@ -329,6 +339,7 @@ void tsl_survey_moves(struct tsl_command *c, const struct tsl_window *window, co
     struct survey s;
     begin(&s, c, window, joints, members, candidates);
     s.waits = false;
+    s.grain = TSL_FOOTING_SLABS;
     if (tsl_placer_learns(c->graph->placer))
         survey_arguments(&s);
 }

@@ -109,22 +109,20 @@ fault(strong_edge graph/edge.c
     [[.unmet = !tsl_edge_is_met(kind, before->state), .strict = strict || BROKEN};]]
     "failure reaches who only comes after")
 fault(unfetched_output graph/plan_kernel.c
-    [[        if (!t->writes.list[r].overwritten)]]
-    [[        if (!t->writes.list[r].overwritten && !BROKEN)]]
+    [[        if (!t->writes.list[r].overwritten && !t->writes.list[r].more)]]
+    [[        if (!t->writes.list[r].overwritten && !t->writes.list[r].more && !BROKEN)]]
     "what may be written is taken for what must be: its old bytes aren't fetched")
 fault(unfetched_input graph/plan_kernel.c
-    [[    for (unsigned r = 0; r < t->reads.n; r++)
-        all[n++] =]]
-    [[    for (unsigned r = 0; r < t->reads.n && !BROKEN; r++)
-        all[n++] =]]
+    [[        if (!t->reads.list[r].more)]]
+    [[        if (!t->reads.list[r].more && !BROKEN)]]
     "what is read, and not written, isn't fetched")
 fault(unclaimed_input graph/plan_kernel.c
     [[if (!is_claimed_by_writes(t, &t->reads.list[r]))]]
     [[if (!is_claimed_by_writes(t, &t->reads.list[r]) && !BROKEN)]]
     "what is read, and not written, isn't claimed")
 fault(claimed_by_any_write graph/plan_kernel.c
-    [[if (!write->overwritten && write->begin <= read->begin && read->end <= write->end)]]
-    [[if (BROKEN || (!write->overwritten && write->begin <= read->begin && read->end <= write->end))]]
+    [[if (!write->overwritten && tsl_footing_range_holds(write, read))]]
+    [[if (BROKEN || (!write->overwritten && tsl_footing_range_holds(write, read)))]]
     "what is read isn't claimed where anything of the argument is written")
 fault(claimed_as_overwritten graph/plan_kernel.c
     [[range->overwritten ? TSL_MAY_WRITE :]]
@@ -220,6 +218,15 @@ fault(unfed_rims graph/plan_kernel.c
     [[error = error ? error : fetch_shares(c, begin, end);]]
     [[error = error || (BROKEN && begin) ? error : fetch_shares(c, begin, end);]]
     "rims of shares aren't given what they lack")
+fault(unclaimed_slab graph/plan_kernel.c
+    [[        error = tsl_claim(op, t->data, one.begin, one.end, t->space, may);]]
+    [[        error = BROKEN && i && i == range->more ? CL_SUCCESS
+                                                : tsl_claim(op, t->data, one.begin, one.end, t->space, may);]]
+    "a share doesn't claim what it has of the last plane")
+fault(unfetched_slab graph/plan_kernel.c
+    [[    for (uint64_t i = 0; i <= slabs->more && !error;) {]]
+    [[    for (uint64_t i = BROKEN; i <= slabs->more && !error;) {]]
+    "a share isn't given what it lacks of the first plane")
 fault(illegal_cut graph/cut_exact.c
     [[            if (ranges_meet(&a, &b))]]
     [[            if (ranges_meet(&a, &b) && !BROKEN)]]

@@ -12,6 +12,7 @@
 #include "caught.h"
 #include "footprint_bed.h"
 #include "graph/cut_count.h"
+#include "graph/footing.h"
 #include "graph/state.h"
 #include "object/svm.h"
 #include "program/launch.h"
@@ -22,6 +23,10 @@
 #define SIZE  256u /* of most launches, items; of most buffers, bytes, with a byte more on either side */
 #define HALF  (SIZE / 2)
 #define PITCH 16u /* of rows */
+
+/* A volume of planes of so many bytes, of which an item walks through all. */
+#define PLANES 20u
+#define PLANE  12u
 
 /* ---- Kernels ---- */
 
@@ -76,6 +81,17 @@ static void stencil_body(const struct tsl_fake_run *run)
         bytes_of(run)[i + 1] = (unsigned char)(src[i] + src[i + 1] + src[i + 2]);
 }
 
+static void volume_body(const struct tsl_fake_run *run)
+{
+    note(run);
+    for (size_t at = 0; at < PLANES * PLANE; at += PLANE) {
+        const unsigned char *src = (const unsigned char *)run->args[1].ptr + at;
+
+        for (size_t i = run->first[0]; i < run->end[0]; i++)
+            bytes_of(run)[at + i + 1] = (unsigned char)(src[i] + src[i + 1] + src[i + 2]);
+    }
+}
+
 static void no_body(const struct tsl_fake_run *run)
 {
     note(run);
@@ -99,7 +115,34 @@ static void grid_footprint(struct bed *bed, unsigned along)
     bed_access(bed, 0, TSL_ACCESS_WRITE, 1, bed_two(bed, TSL_NODE_ADD, row, id(bed, 1 - along)));
 }
 
-enum { FILL, UPDATE, COLUMNS, ROWS, STENCIL, SMEAR, SCATTER, COUNT, SHOUT, GLOBAL, WHOLE, UNKNOWN, MIX, N_KERNELS };
+/* The item's byte of each plane, and `number` behind. */
+static void plane_access(struct bed *bed, uint32_t argument, uint8_t kind, int64_t number)
+{
+    uint32_t loop = bed_loop(bed, bed_constant(bed, 64, PLANES), true);
+    uint32_t plane = bed_two(bed, TSL_NODE_MUL, bed_leaf(bed, TSL_NODE_COUNTER, loop), bed_constant(bed, 64, PLANE));
+    struct tsl_access *access =
+        bed_access(bed, argument, kind, 1, bed_two(bed, TSL_NODE_ADD, plus(bed, id(bed, 0), number), plane));
+
+    access->loops[access->n_loops++] = loop;
+}
+
+enum {
+    FILL,
+    UPDATE,
+    COLUMNS,
+    ROWS,
+    STENCIL,
+    VOLUME,
+    SMEAR,
+    SCATTER,
+    COUNT,
+    SHOUT,
+    GLOBAL,
+    WHOLE,
+    UNKNOWN,
+    MIX,
+    N_KERNELS
+};
 
 static void make_footprint(struct bed *bed, unsigned kernel)
 {
@@ -119,6 +162,11 @@ static void make_footprint(struct bed *bed, unsigned kernel)
         for (unsigned i = 0; i < 3; i++)
             bed_access(bed, 1, TSL_ACCESS_READ, 1, plus(bed, id(bed, 0), i));
         bed_access(bed, 0, TSL_ACCESS_WRITE, 1, plus(bed, id(bed, 0), 1));
+        break;
+    case VOLUME:
+        for (unsigned i = 0; i < 3; i++)
+            plane_access(bed, 1, TSL_ACCESS_READ, i);
+        plane_access(bed, 0, TSL_ACCESS_WRITE, 1);
         break;
     case MIX:
         bed_access(bed, 1, TSL_ACCESS_READ, 1, TSL_FOOTPRINT_NONE);
@@ -150,6 +198,7 @@ static const struct kernel {
     [COLUMNS] = {"columns", columns_body, TSL_MAY_WRITE, {0}},
     [ROWS] = {"rows", rows_body, TSL_MAY_WRITE, {0}},
     [STENCIL] = {"stencil", stencil_body, TSL_MAY_WRITE, {0}},
+    [VOLUME] = {"volume", volume_body, TSL_MAY_WRITE, {0}},
     [SMEAR] = {"smear", no_body, TSL_MAY_WRITE, {0}},
     [SCATTER] = {"scatter", no_body, TSL_MAY_WRITE, {0}},
     [COUNT] = {"count", no_body, TSL_MAY_READ | TSL_MAY_WRITE, {.atomics = true}},
@@ -163,7 +212,7 @@ static const struct kernel {
 /* Its second argument is the second buffer. */
 static bool has_two(unsigned kernel)
 {
-    return kernel == STENCIL || kernel == MIX;
+    return kernel == STENCIL || kernel == VOLUME || kernel == MIX;
 }
 
 static void name_kernels(void)
@@ -194,7 +243,7 @@ static void begin_members(const struct tsl_fake_member *members, unsigned n, cl_
     static const char *const text = "kernel fill a,s\nkernel update a,s\nkernel columns a,s\nkernel rows a,s\n"
                                     "kernel stencil a,b\nkernel smear a,s\nkernel scatter a,s\nkernel count a,s\n"
                                     "kernel shout a,s\nkernel global a,s\nkernel whole a,s\nkernel unknown a,s\n"
-                                    "kernel mix a,b\n";
+                                    "kernel mix a,b\nkernel volume a,b\n";
 
     name_kernels();
     timed_begin(&t, members, n, text, properties);
@@ -488,6 +537,37 @@ static void test_halo(void **state)
         second = last;
     }
     assert_bytes(0, SIZE, 0);
+}
+
+/* Items that walk through all planes of a volume: of each plane a share has a slab, and halos of slabs move. */
+static void test_volume(void **state)
+{
+    const uint64_t large = tsl_footing_slabs_large;
+
+    (void)state;
+    tsl_footing_slabs_large = 1;
+    begin(2);
+    for (unsigned i = 0; i < 8; i++) {
+        struct tsl_buffer *last = buffer;
+
+        launch(VOLUME, &(struct call){.size = {PLANE - 2}});
+        assert_moved(PLANES * (i == 0 ? PLANE + 2 : i == 1 ? 4 : 2), PLANES * (i == 0 ? 0 : 2));
+        assert_int_equal(n_ran, 2 * (i + 1));
+        buffer = second;
+        second = last;
+    }
+    tsl_footing_slabs_large = large;
+    assert_bytes(0, SIZE, 0);
+}
+
+/* Small slabs are not worth what they cost. */
+static void test_small_slabs(void **state)
+{
+    (void)state;
+    begin(2);
+    launch(VOLUME, &(struct call){.size = {PLANE - 2}});
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 1);
 }
 
 static void write_all(struct tsl_queue *queue, const unsigned char *bytes, size_t begin, size_t size)
@@ -786,7 +866,7 @@ static void test_off(void **state)
     (void)state;
     begin(2);
     for (unsigned i = FILL; i < N_KERNELS; i++)
-        if (i != COLUMNS && i != ROWS)
+        if (i != COLUMNS && i != ROWS && i != VOLUME)
             assert_whole(i);
 }
 
@@ -1067,6 +1147,8 @@ static int run_always(void)
         cmocka_unit_test_teardown(test_dimensions, end),
         cmocka_unit_test_teardown(test_in_place, end),
         cmocka_unit_test_teardown(test_halo, end),
+        cmocka_unit_test_teardown(test_volume, end),
+        cmocka_unit_test_teardown(test_small_slabs, end),
         cmocka_unit_test_teardown(test_written_in_parts, end),
         cmocka_unit_test_teardown(test_order, end),
         cmocka_unit_test(test_failure),
