@@ -1159,6 +1159,13 @@ static void either(void)
     may_store(1, 4 * GID(0), 4);
 }
 
+static void remembered(void)
+{
+    for (unsigned k = 0; k < 5; k++)
+        reads(1, 4 * k, 4);
+    stores(0, 4 * GID(0), 4);
+}
+
 static void data_makes_addresses_unknown(void **state)
 {
     static const struct kernel kernels[] = {
@@ -1200,6 +1207,27 @@ static void data_makes_addresses_unknown(void **state)
          either,
          {.global = {16}, .local = {4}},
          NULL,
+         0},
+        {"kernel void f(global int *o, global int *a, global int *b, int n) { global int *p; int some = 0;\n"
+         "  for (int k = 0; k < n; k++) if (a[k] & 1) { p = &b[k]; some = 1; }\n"
+         "  o[get_global_id(0)] = some ? *p : 0; }",
+         remembered,
+         {.global = {16}, .local = {4}, .scalars = {[3] = 5}},
+         "--r",
+         0},
+        {"kernel void f(global int *o, global int *a, global int *b, int n) { global int *p = b;\n"
+         "  for (int k = 0; k < n; k++) if (a[k] & 1) p = &b[k];\n"
+         "  o[get_global_id(0)] = *p; }",
+         remembered,
+         {.global = {16}, .local = {4}, .scalars = {[3] = 5}},
+         "--r",
+         0},
+        {"kernel void f(global int *o, global int *a, global int *b, int n) { int i = 0;\n"
+         "  for (int k = 0; k < n; k++) if (a[k] & 1) i = k;\n"
+         "  o[get_global_id(0)] = b[i]; }",
+         remembered,
+         {.global = {16}, .local = {4}, .scalars = {[3] = 5}},
+         "--r",
          0},
         {"kernel void f(global int *o, global int *a, ulong p) { *(global int *)p = 1; }",
          NULL,

@@ -447,6 +447,52 @@ static void walk(struct generator *g)
     rk_put(g, "  for (int k = 0; k < %s; k++) { *p%u = k; p%u %c= %u; } }\n", end.text, p, p, down ? '-' : '+', step);
 }
 
+/* What decides whether a round of a loop is remembered: numbers, or memory. */
+static struct text remembered_if(struct generator *g)
+{
+    struct text text = rk_condition(g, 1);
+    struct value loaded = rk_loaded(g, 1);
+
+    if (rk_chance(g, 2))
+        snprintf(text.text, sizeof(text.text), "(%s & 3) == 1", loaded.text);
+    return text;
+}
+
+/* A place that some round of a loop chose, perhaps none, and not always the last. */
+static void remember(struct generator *g)
+{
+    unsigned of = rk_chance(g, 2), r = g->n_made++ % 1000, names = g->n_names;
+    int64_t n = rk_least(times(g), 16), size = RANDOM_KERNEL_BYTES / 4;
+    bool open = rk_chance(g, 2), pointer = rk_chance(g, 3);
+    struct value first = rk_fitted(g, rk_index_of(g, of, 4), size), end = bound(g, n);
+    struct text value = stored(g), when;
+    char base[32] = "";
+
+    if (pointer)
+        snprintf(base, sizeof(base), "(global int *)%c + ", 'a' + (char)of);
+    indent(g);
+    rk_put(g, "{ int f%u = %u; %s r%u", r, !open, pointer ? "global int *" : "int", r);
+    rk_put(g, open ? ";\n" : " = %s%s;\n", base, first.text);
+    const char *name = new_name(g, 0, n - 1, true);
+    indent(g);
+    rk_put(g, "  for (int %s = 0; %s < %s; %s++)\n", name, name, end.text, name);
+    when = remembered_if(g);
+    first = rk_fitted(g, rk_index_of(g, of, 4), size);
+    indent(g);
+    rk_put(g, "    if (%s) { r%u = %s%s; f%u = 1; }\n", when.text, r, base, first.text, r);
+    g->n_names = names;
+    indent(g);
+    if (!pointer)
+        snprintf(base, sizeof(base), "(global int *)%c + ", 'a' + (char)of);
+    if (rk_chance(g, 2)) {
+        rk_put(g, "  if (f%u) *(%sr%u) = (int)(%s); }\n", r, pointer ? "" : base, r, value.text);
+        return;
+    }
+    first = rk_fitted(g, rk_index_of(g, 1 - of, 4), size);
+    rk_put(g, "  if (f%u) ((global int *)%c)[%s] = *(%sr%u); }\n", r, 'b' - (char)of, first.text, pointer ? "" : base,
+           r);
+}
+
 static void early_return(struct generator *g)
 {
     struct text text = rk_condition(g, 1);
@@ -507,7 +553,7 @@ static void cases(struct generator *g)
 
 static void statement(struct generator *g)
 {
-    unsigned which = rk_chance(g, 40);
+    unsigned which = rk_chance(g, 42);
 
     if (g->images && rk_chance(g, 3) == 0) {
         g->n_statements++;
@@ -526,6 +572,8 @@ static void statement(struct generator *g)
         walk(g);
     else if (which < 36)
         g->depth < 2 && rk_chance(g, 2) ? cases(g) : store(g);
+    else if (which >= 40)
+        times(g) > 1 && g->n_names + 2 < MAX_NAMES ? remember(g) : store(g);
     else if (g->depth > 0 || g->returned || which == 36)
         early_return(g);
     else

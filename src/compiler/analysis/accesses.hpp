@@ -29,6 +29,7 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SmallSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
@@ -54,10 +55,11 @@ struct Guards {
 
 /* Somewhere that a pointer may point. */
 struct Place {
-    llvm::Value *root; /* an argument or a variable; null: it came out of memory or a number */
-    uint32_t offset;   /* 64 bits, bytes; no_node: anywhere in it */
-    Guards guards;     /* under which it points there */
-    std::string why;   /* of no_node */
+    llvm::Value *root;    /* an argument or a variable; null: it came out of memory or a number */
+    uint32_t offset;      /* 64 bits, bytes; no_node: anywhere in it */
+    Guards guards;        /* under which it points there */
+    std::string why;      /* of no_node */
+    bool earlier = false; /* it comes from an iteration before, of which what is known of the last one says nothing */
 };
 
 struct LoopFacts {
@@ -225,7 +227,7 @@ class Accesses
     bool condition_by_steps(llvm::Loop &loop, llvm::Value *tested, Condition &result);
 
     /* pointers.cpp */
-    using Visited = llvm::SmallPtrSet<llvm::Value *, 8>;
+    using Visited = llvm::SmallSet<std::pair<llvm::Value *, bool>, 8>; /* and whether of an earlier iteration */
     void places(llvm::Value *pointer, const Place &so_far, std::vector<Place> &result, Visited &visited);
     void places_of_instruction(llvm::Instruction &at, const Place &so_far, std::vector<Place> &result,
                                Visited &visited);

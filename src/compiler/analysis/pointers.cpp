@@ -52,11 +52,14 @@ uint32_t Accesses::offset_of(llvm::GEPOperator &pointer)
 
 void Accesses::places_of_select(llvm::SelectInst &at, const Place &so_far, std::vector<Place> &result, Visited &visited)
 {
-    uint32_t condition = of(at.getCondition());
     Place one = so_far, other = so_far;
 
-    require(one.guards, condition);
-    require(other.guards, nodes.opposite(condition));
+    if (!so_far.earlier) {
+        uint32_t condition = of(at.getCondition());
+
+        require(one.guards, condition);
+        require(other.guards, nodes.opposite(condition));
+    }
     places(at.getTrueValue(), one, result, visited);
     places(at.getFalseValue(), other, result, visited);
 }
@@ -101,7 +104,8 @@ void Accesses::places_of_phi(llvm::PHINode &phi, const Place &so_far, std::vecto
             place.offset = no_node;
             place.why = "a pointer changes from one iteration of a loop to the next, not by a fixed step";
             place.guards.exact = false;
-        } else
+            place.earlier = true;
+        } else if (!place.earlier)
             require(place.guards, edge(phi.getIncomingBlock(i), phi.getParent()));
         places(phi.getIncomingValue(i), place, result, visited);
     }
@@ -147,10 +151,12 @@ void Accesses::places(llvm::Value *pointer, const Place &so_far, std::vector<Pla
             place.offset = nodes.binary(TSL_NODE_ADD, place.offset, offset_of(*step));
         places(step->getPointerOperand(), place, result, visited);
     } else if (auto *at = llvm::dyn_cast<llvm::Instruction>(pointer)) {
-        if (!visited.insert(at).second)
+        const std::pair<llvm::Value *, bool> here = {at, so_far.earlier};
+
+        if (!visited.insert(here).second)
             return; /* round a loop: it is one of the others, somewhere in them */
         places_of_instruction(*at, so_far, result, visited);
-        visited.erase(at);
+        visited.erase(here);
     } else if (llvm::isa<llvm::Argument>(pointer) || llvm::isa<llvm::GlobalVariable>(pointer)) {
         place.root = pointer;
         result.push_back(place);
