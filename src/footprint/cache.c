@@ -24,8 +24,11 @@ struct entry {
 /* Bytes of an argument that a node names. */
 struct scalar {
     uint32_t argument, offset, size;
-    uint64_t used; /* bits that matter */
+    uint64_t used;  /* bits that matter */
+    uint64_t moves; /* arguments, as bits, whose touches depend on it */
 };
+
+#define ALL_ARGUMENTS UINT64_MAX
 
 struct tsl_footprint_cache {
     const struct tsl_footprint *footprint;
@@ -71,11 +74,37 @@ static bool is_named(const struct tsl_footprint *footprint, uint32_t node)
     return named;
 }
 
-static bool add_scalar(struct tsl_footprint_cache *cache, const struct tsl_footprint *footprint, uint32_t index)
+/* For each node the arguments, as bits, whose touches depend on it. Operands stand before what they are of. */
+static void find_dependants(const struct tsl_footprint *footprint, uint64_t *moves)
+{
+    for (uint32_t i = 0; i < footprint->n_accesses; i++) {
+        const struct tsl_access *access = &footprint->accesses[i];
+        const uint64_t argument = UINT64_C(1) << access->argument;
+
+        for (unsigned k = 0; k < 3; k++)
+            if (access->address[k] != TSL_FOOTPRINT_NONE)
+                moves[access->address[k]] |= argument;
+        for (uint32_t k = 0; k < access->n_guards; k++)
+            moves[access->guards[k]] |= argument;
+        for (uint32_t k = 0; k < access->n_loops; k++)
+            if (footprint->loops[access->loops[k]].count != TSL_FOOTPRINT_NONE)
+                moves[footprint->loops[access->loops[k]].count] |= argument;
+    }
+    for (uint32_t i = footprint->n_nodes; i-- > 0;) {
+        const struct tsl_node *node = &footprint->nodes[i];
+        const uint32_t operands[3] = {node->a, node->b, node->c};
+
+        for (unsigned k = 0; k < tsl_node_operands(node->op); k++)
+            moves[operands[k]] |= moves[i];
+    }
+}
+
+static bool add_scalar(struct tsl_footprint_cache *cache, const struct tsl_footprint *footprint, uint32_t index,
+                       uint64_t moves)
 {
     const struct tsl_node *node = &footprint->nodes[index];
     const uint64_t used = is_named(footprint, index) ? UINT64_MAX : used_bits(footprint, index);
-    const struct scalar scalar = {node->a, node->b, node->bits == 1 ? 1 : node->bits / 8u, used};
+    const struct scalar scalar = {node->a, node->b, node->bits == 1 ? 1 : node->bits / 8u, used, moves};
     struct scalar *more;
 
     for (uint32_t i = 0; i < cache->n_scalars; i++) {
@@ -83,6 +112,7 @@ static bool add_scalar(struct tsl_footprint_cache *cache, const struct tsl_footp
 
         if (other->argument == scalar.argument && other->offset == scalar.offset && other->size == scalar.size) {
             other->used |= scalar.used;
+            other->moves |= scalar.moves;
             return true;
         }
     }
@@ -94,14 +124,26 @@ static bool add_scalar(struct tsl_footprint_cache *cache, const struct tsl_footp
     return true;
 }
 
+static bool add_scalars(struct tsl_footprint_cache *cache, const struct tsl_footprint *footprint)
+{
+    const bool few = footprint->n_arguments <= 64;
+    uint64_t *moves = calloc(footprint->n_nodes ? footprint->n_nodes : 1, sizeof(*moves));
+    bool good = moves;
+
+    if (good && few)
+        find_dependants(footprint, moves);
+    for (uint32_t i = 0; good && i < footprint->n_nodes; i++)
+        if (footprint->nodes[i].op == TSL_NODE_SCALAR)
+            good = add_scalar(cache, footprint, i, few ? moves[i] : ALL_ARGUMENTS);
+    free(moves);
+    return good;
+}
+
 struct tsl_footprint_cache *tsl_footprint_cache_create(const struct tsl_footprint *footprint)
 {
     struct tsl_footprint_cache *cache = calloc(1, sizeof(*cache));
-    bool good = cache;
+    bool good = cache && add_scalars(cache, footprint);
 
-    for (uint32_t i = 0; good && i < footprint->n_nodes; i++)
-        if (footprint->nodes[i].op == TSL_NODE_SCALAR)
-            good = add_scalar(cache, footprint, i);
     for (uint32_t i = 0; good && i < footprint->n_accesses; i++)
         cache->images |= footprint->accesses[i].flags & TSL_ACCESS_IMAGE;
     if (!good) {
@@ -181,18 +223,76 @@ static void write_key(const struct tsl_footprint_cache *cache, const struct tsl_
     }
 }
 
+static size_t words_of_argument(const struct tsl_footprint_cache *cache)
+{
+    return cache->images ? 1 + LAYOUT_WORDS : 1;
+}
+
+/* The arguments whose touches may be others by the present question than by the entry's. */
+static uint64_t find_moved(const struct tsl_footprint_cache *cache, const struct entry *entry)
+{
+    const size_t n = words_of_argument(cache);
+    const uint64_t *now = cache->key + WINDOW_WORDS, *then = entry->key + WINDOW_WORDS;
+    uint64_t moved = 0;
+
+    if (memcmp(entry->key, cache->key, WINDOW_WORDS * sizeof(*now)) != 0 || cache->footprint->n_arguments > 64)
+        return ALL_ARGUMENTS;
+    for (uint32_t i = 0; i < cache->footprint->n_arguments; i++, now += n, then += n)
+        if (memcmp(now, then, n * sizeof(*now)) != 0)
+            moved |= UINT64_C(1) << i;
+    for (uint32_t i = 0; i < cache->n_scalars; i++, now += 2, then += 2)
+        if (now[0] != then[0] || now[1] != then[1])
+            moved |= cache->scalars[i].moves;
+    return moved;
+}
+
+/* The entry of which most arguments' touches serve again; NULL: none do. */
+static const struct entry *find_like(const struct tsl_footprint_cache *cache, uint64_t *moved)
+{
+    const struct entry *best = NULL;
+    int n_moved = (int)cache->footprint->n_arguments;
+
+    *moved = ALL_ARGUMENTS;
+    for (unsigned i = 0; i < N_ENTRIES && n_moved > 1; i++) {
+        const struct entry *entry = &cache->entries[i];
+        const uint64_t its = entry->used ? find_moved(cache, entry) : ALL_ARGUMENTS;
+
+        if (its != ALL_ARGUMENTS && __builtin_popcountll(its) < n_moved) {
+            best = entry;
+            *moved = its;
+            n_moved = __builtin_popcountll(its);
+        }
+    }
+    return best;
+}
+
+static void evaluate(const struct tsl_footprint_cache *cache, const struct entry *like, uint64_t moved,
+                     struct entry *entry, const struct tsl_window *window, const struct tsl_argument_value *arguments)
+{
+    for (uint32_t i = 0; like && like != entry && i < cache->footprint->n_arguments; i++)
+        if (!(moved >> i & 1))
+            tsl_argument_touch_copy(&entry->touches[i], &like->touches[i]);
+    if (like)
+        tsl_footprint_evaluate_some(cache->footprint, window, arguments, moved, entry->touches);
+    else
+        tsl_footprint_evaluate(cache->footprint, window, arguments, entry->touches);
+}
+
 static bool fill(struct tsl_footprint_cache *cache, struct entry *entry, const struct tsl_window *window,
                  const struct tsl_argument_value *arguments)
 {
     const uint32_t n = cache->footprint->n_arguments;
+    uint64_t moved;
+    const struct entry *like = find_like(cache, &moved);
 
+    entry->used = 0;
     if (!entry->key)
         entry->key = malloc(cache->n_words * sizeof(*entry->key));
     if (!entry->touches)
         entry->touches = calloc(n ? n : 1, sizeof(*entry->touches));
     if (!entry->key || !entry->touches)
         return false;
-    tsl_footprint_evaluate(cache->footprint, window, arguments, entry->touches);
+    evaluate(cache, like, moved, entry, window, arguments);
     memcpy(entry->key, cache->key, cache->n_words * sizeof(*entry->key));
     return true;
 }
@@ -226,7 +326,6 @@ static struct entry *find(struct tsl_footprint_cache *cache, const struct tsl_wi
         if (entry->used < oldest->used)
             oldest = entry;
     }
-    oldest->used = 0;
     if (!fill(cache, oldest, window, arguments))
         return NULL;
     oldest->hash = wanted;

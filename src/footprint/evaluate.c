@@ -3,6 +3,9 @@
  */
 #include "footprint/part.h"
 
+#include <stddef.h>
+#include <string.h>
+
 static void set_unknown(struct tsl_byte_set *set, uint32_t *why, uint32_t access)
 {
     if (set->unknown)
@@ -220,16 +223,26 @@ bool tsl_footprint_stride(const struct tsl_footprint *footprint, const struct ts
     return known;
 }
 
-void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
-                            const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches)
+static bool is_of(uint32_t argument, const uint64_t *some)
+{
+    return !some || (argument < 64 && *some >> argument & 1);
+}
+
+/* some: NULL: all arguments. */
+static void evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
+                     const struct tsl_argument_value *arguments, const uint64_t *some,
+                     struct tsl_argument_touch *touches)
 {
     struct tsl_evaluation *e = tsl_evaluation_begin(footprint, window, arguments);
 
     for (uint32_t i = 0; i < footprint->n_arguments; i++)
-        begin_touch(&touches[i]);
+        if (is_of(i, some))
+            begin_touch(&touches[i]);
     for (uint32_t i = 0; i < footprint->n_accesses; i++) {
         const struct tsl_access *access = &footprint->accesses[i];
 
+        if (!is_of(access->argument, some))
+            continue;
         if (e) {
             tsl_evaluation_walk(e, access, record, touches);
         } else {
@@ -238,4 +251,35 @@ void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct 
         }
     }
     tsl_evaluation_end(e);
+}
+
+void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
+                            const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches)
+{
+    evaluate(footprint, window, arguments, NULL, touches);
+}
+
+void tsl_footprint_evaluate_some(const struct tsl_footprint *footprint, const struct tsl_window *window,
+                                 const struct tsl_argument_value *arguments, uint64_t some,
+                                 struct tsl_argument_touch *touches)
+{
+    evaluate(footprint, window, arguments, &some, touches);
+}
+
+/* Most sets have a few boxes of the many for which there is room. */
+static void copy_set(struct tsl_byte_set *to, const struct tsl_byte_set *from)
+{
+    to->unknown = from->unknown;
+    to->n = from->n;
+    memcpy(to->boxes, from->boxes, from->n * sizeof(*from->boxes));
+}
+
+void tsl_argument_touch_copy(struct tsl_argument_touch *to, const struct tsl_argument_touch *from)
+{
+    const size_t sets = offsetof(struct tsl_argument_touch, reads);
+
+    copy_set(&to->read, &from->read);
+    copy_set(&to->write, &from->write);
+    copy_set(&to->sure, &from->sure);
+    memcpy((char *)to + sets, (const char *)from + sets, sizeof(*to) - sets);
 }

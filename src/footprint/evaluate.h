@@ -82,6 +82,11 @@ struct tsl_argument_touch {
  */
 void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
                             const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches);
+/* The same of the arguments i < 64 of which bit i is set; touches of others stay as they are. */
+void tsl_footprint_evaluate_some(const struct tsl_footprint *footprint, const struct tsl_window *window,
+                                 const struct tsl_argument_value *arguments, uint64_t some,
+                                 struct tsl_argument_touch *touches);
+void tsl_argument_touch_copy(struct tsl_argument_touch *to, const struct tsl_argument_touch *from);
 
 /* How many rounds the loop has that the kernel is (footprint->stride, which isn't 0). False: that isn't known. */
 bool tsl_footprint_stride(const struct tsl_footprint *footprint, const struct tsl_argument_value *arguments,
