@@ -37,6 +37,7 @@ struct tsl_footprint_cache {
     uint32_t n_scalars;
     struct scalar *scalars;
     bool images;   /* some access is of an image */
+    unsigned last; /* entry that was filled last */
     uint64_t *key; /* of the present question */
     struct entry entries[N_ENTRIES];
 };
@@ -246,15 +247,17 @@ static uint64_t find_moved(const struct tsl_footprint_cache *cache, const struct
     return moved;
 }
 
-/* The entry of which most arguments' touches serve again; NULL: none do. */
+/* An entry of which most arguments' touches serve again; NULL: none do. Mostly it is that of the launch before, so the
+ * search begins at the last one. */
 static const struct entry *find_like(const struct tsl_footprint_cache *cache, uint64_t *moved)
 {
     const struct entry *best = NULL;
+    const int few = (int)cache->footprint->n_arguments / 4;
     int n_moved = (int)cache->footprint->n_arguments;
 
     *moved = ALL_ARGUMENTS;
-    for (unsigned i = 0; i < N_ENTRIES && n_moved > 1; i++) {
-        const struct entry *entry = &cache->entries[i];
+    for (unsigned i = 0; i < N_ENTRIES && n_moved > few; i++) {
+        const struct entry *entry = &cache->entries[(cache->last - i) % N_ENTRIES];
         const uint64_t its = entry->used ? find_moved(cache, entry) : ALL_ARGUMENTS;
 
         if (its != ALL_ARGUMENTS && __builtin_popcountll(its) < n_moved) {
@@ -330,6 +333,7 @@ static struct entry *find(struct tsl_footprint_cache *cache, const struct tsl_wi
         return NULL;
     oldest->hash = wanted;
     oldest->id = oldest->used = ++cache->clock;
+    cache->last = (unsigned)(oldest - cache->entries);
     return oldest;
 }
 

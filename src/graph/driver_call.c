@@ -201,6 +201,30 @@ static cl_int submit_pieces(struct tsl_op *op, struct tsl_lane *lane, struct tsl
     return error;
 }
 
+static bool is_image(const struct tsl_side *side)
+{
+    return side->data && side->data->image;
+}
+
+/* Pieces of one size at equal distances, as slabs' halos are, are a box, and one copy. False: they are none, or two.
+ * Boxes of images are of pixels. */
+static bool make_box(const struct tsl_op *op, struct tsl_copy *copy)
+{
+    const struct tsl_pieces *pieces = op->pieces;
+    const struct tsl_range_of_bytes *list = pieces->list;
+    if (is_image(&op->dst) || is_image(&op->src))
+        return false;
+    const uint64_t size = list[0].end - list[0].begin, pitch = pieces->n > 1 ? list[1].begin - list[0].begin : 0;
+    for (unsigned i = 1; i < pieces->n; i++)
+        if (list[i].begin - list[i - 1].begin != pitch || list[i].end - list[i].begin != size)
+            return false;
+    copy->dst.offset = copy->src.offset = list[0].begin;
+    copy->dst.row_pitch = copy->src.row_pitch = pitch;
+    copy->region[0] = size;
+    copy->region[1] = pieces->n;
+    return pieces->n > 2;
+}
+
 /* CL_INVALID_OPERATION: the driver can't, or a side isn't a buffer's memory. */
 static cl_int gather_pieces(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_copy *copy,
                             const struct tsl_waits *waits, struct tsl_fence **fence)
@@ -219,8 +243,14 @@ static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct
     if (!error)
         error = bind_side(op, &op->src, &copy.src);
     if (!error && op->pieces) {
+        struct tsl_copy box = copy;
         error = gather_pieces(op, lane, &copy, waits, fence);
-        return error == CL_INVALID_OPERATION ? submit_pieces(op, lane, &copy, waits, fence) : error;
+        if (error != CL_INVALID_OPERATION)
+            return error;
+        if (!make_box(op, &box))
+            return submit_pieces(op, lane, &copy, waits, fence);
+        copy = box;
+        error = CL_SUCCESS;
     }
     return error ? error : lane->member->driver->copy(lane, &copy, waits, fence);
 }

@@ -96,7 +96,15 @@ static cl_int fetch_batch(const struct batches *all, struct batch *batch)
         return CL_SUCCESS;
     if (n == 1)
         return fetch_run(all->command, all->data, list[0].begin, list[0].end, batch->from, all->to);
-    const struct tsl_move move = {all->data, list[0].begin, list[n - 1].end, batch->from, all->to, false};
+    struct tsl_move move = {all->data, list[0].begin, list[n - 1].end, batch->from, all->to, false};
+    if (!tsl_move_is_direct(all->command->graph, all->data, move.from, move.to)) {
+        move.to = TSL_SPACE_HOST;
+        cl_int error = tsl_move_plan_pieces(all->command, &move, list, n);
+        if (error)
+            return error;
+        move.from = TSL_SPACE_HOST;
+        move.to = all->to;
+    }
     return tsl_move_plan_pieces(all->command, &move, list, n);
 }
 
@@ -123,8 +131,7 @@ static cl_int add_run(struct batches *all, uint64_t begin, uint64_t end, unsigne
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (from == all->to) /* Nothing was ever written: what the space holds will do. */
         return CL_SUCCESS;
-    if (all->data->padded || goes_by_parts(from, all->to) ||
-        !tsl_move_is_direct(all->command->graph, all->data, from, all->to))
+    if (all->data->padded || goes_by_parts(from, all->to))
         return fetch_run(all->command, all->data, begin, end, from, all->to);
     cl_int error = batch_from(all, from, &batch);
     batch->list[batch->n++] = (struct tsl_range){begin, end};

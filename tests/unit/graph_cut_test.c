@@ -551,6 +551,9 @@ static void test_volume(void **state)
         struct tsl_buffer *last = buffer;
 
         launch(VOLUME, &(struct call){.size = {PLANE - 2}});
+        assert_int_equal(finish(), CL_SUCCESS);
+        if (i > 1) /* Of all planes at once. */
+            assert_int_equal(tsl_fake_counts(0).calls[TSL_FAKE_COPY] + tsl_fake_counts(1).calls[TSL_FAKE_COPY], 4);
         assert_moved(PLANES * (i == 0 ? PLANE + 2 : i == 1 ? 4 : 2), PLANES * (i == 0 ? 0 : 2));
         assert_int_equal(n_ran, 2 * (i + 1));
         buffer = second;
