@@ -6,7 +6,8 @@ cl_int tsl_check_device_type(cl_device_type type)
     const cl_device_type all = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
                                CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
 
-    if (type == CL_DEVICE_TYPE_ALL)
+    /* Programs that keep it in an int ask for it with all of its higher bits. */
+    if (type == CL_DEVICE_TYPE_ALL || type == (cl_device_type)(cl_int)CL_DEVICE_TYPE_ALL)
         return CL_SUCCESS;
     if (type == 0 || type & ~all)
         return CL_INVALID_DEVICE_TYPE;

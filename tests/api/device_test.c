@@ -41,6 +41,7 @@ static void what_is_no_request_is_refused(void **state)
     (void)state;
 
     assert_int_equal(clGetDeviceIDs(platform, CL_DEVICE_TYPE_CUSTOM, 1, &device, &n), CL_DEVICE_NOT_FOUND);
+    assert_int_equal(clGetDeviceIDs(platform, (cl_device_type)-1, 1, &device, &n), CL_SUCCESS); /* an int's ALL */
     assert_int_equal(clGetDeviceIDs(platform, 0, 1, &device, &n), CL_INVALID_DEVICE_TYPE);
     assert_int_equal(clGetDeviceIDs(platform, 1 << 7, 1, &device, &n), CL_INVALID_DEVICE_TYPE);
     assert_int_equal(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, &device, &n), CL_INVALID_VALUE);
