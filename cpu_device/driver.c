@@ -268,7 +268,7 @@ static cl_int mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct 
     return cpu_submit(lane, task, waits, fence);
 }
 
-/* All memory is the process'. */
+/* Both are of this driver, and all memory is the process'. */
 static bool can_copy_peer(struct tsl_member *from, struct tsl_member *to)
 {
     (void)from;

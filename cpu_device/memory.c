@@ -256,6 +256,15 @@ void cpu_copy_run(const struct cpu_task *task, uint64_t piece)
 
 /* ---- Gathers ----------------------------------------------------------------------------------------------------- */
 
+/* Are all ranges small? Large ones are copies of their own, by several threads. */
+static bool are_small(const struct tsl_gather *gather)
+{
+    for (unsigned i = 0; i < gather->n; i++)
+        if (gather->list[i].end - gather->list[i].begin >= TSL_BULK_MIN)
+            return false;
+    return true;
+}
+
 /* The list is the caller's. */
 static cl_int take_list(struct cpu_gather *task, const struct tsl_gather *gather)
 {
@@ -280,6 +289,8 @@ cl_int cpu_gather(struct tsl_lane *lane, const struct tsl_gather *gather, const 
 
     if (!is_own(lane, gather->dst) || !is_reachable(gather->src))
         return CL_INVALID_MEM_OBJECT;
+    if (member->n_threads > 1 && !are_small(gather))
+        return CL_INVALID_OPERATION;
     task = cpu_task_create(member, CPU_GATHER);
     if (!task)
         return CL_OUT_OF_HOST_MEMORY;

@@ -17,6 +17,7 @@ struct entry {
     uint64_t used; /* when, by the cache's clock; 0: empty */
     uint64_t id;   /* when it was filled */
     uint64_t hash; /* of the key */
+    bool serves;   /* no bound was met, so parts of it are what they would be by themselves */
     uint64_t *key;
     struct tsl_argument_touch *touches;
 };
@@ -247,8 +248,8 @@ static uint64_t find_moved(const struct tsl_footprint_cache *cache, const struct
     return moved;
 }
 
-/* An entry of which most arguments' touches serve again; NULL: none do. Mostly it is that of the launch before, so the
- * search begins at the last one. */
+/* The entry of which most arguments' touches serve again, or one of which all but few do; NULL: none. Mostly it is that
+ * of the launch before, so the search begins at the last one. */
 static const struct entry *find_like(const struct tsl_footprint_cache *cache, uint64_t *moved)
 {
     const struct entry *best = NULL;
@@ -258,7 +259,7 @@ static const struct entry *find_like(const struct tsl_footprint_cache *cache, ui
     *moved = ALL_ARGUMENTS;
     for (unsigned i = 0; i < N_ENTRIES && n_moved > few; i++) {
         const struct entry *entry = &cache->entries[(cache->last - i) % N_ENTRIES];
-        const uint64_t its = entry->used ? find_moved(cache, entry) : ALL_ARGUMENTS;
+        const uint64_t its = entry->used && entry->serves ? find_moved(cache, entry) : ALL_ARGUMENTS;
 
         if (its != ALL_ARGUMENTS && __builtin_popcountll(its) < n_moved) {
             best = entry;
@@ -275,10 +276,9 @@ static void evaluate(const struct tsl_footprint_cache *cache, const struct entry
     for (uint32_t i = 0; like && like != entry && i < cache->footprint->n_arguments; i++)
         if (!(moved >> i & 1))
             tsl_argument_touch_copy(&entry->touches[i], &like->touches[i]);
-    if (like)
-        tsl_footprint_evaluate_some(cache->footprint, window, arguments, moved, entry->touches);
-    else
-        tsl_footprint_evaluate(cache->footprint, window, arguments, entry->touches);
+    entry->serves = like && tsl_footprint_evaluate_some(cache->footprint, window, arguments, moved, entry->touches);
+    if (!entry->serves)
+        entry->serves = tsl_footprint_evaluate(cache->footprint, window, arguments, entry->touches);
 }
 
 static bool fill(struct tsl_footprint_cache *cache, struct entry *entry, const struct tsl_window *window,

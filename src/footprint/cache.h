@@ -4,7 +4,8 @@
  *
  * An answer depends on the window, on the scalars that the footprint's nodes name, on the memory behind its pointers
  * and on how images' pixels lie; these are the key. Other arguments, among them which buffers are given, don't matter.
- * Where a known answer has another scalar, as that of a step before has, only what depends on that is evaluated anew.
+ * Where a known answer has another scalar, or size of memory, as that of a step before has, only what depends on that
+ * is evaluated anew.
  *
  * No locks: the caller has one for each cache, from the call until it is done with the answer.
  */

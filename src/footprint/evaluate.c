@@ -229,7 +229,7 @@ static bool is_of(uint32_t argument, const uint64_t *some)
 }
 
 /* some: NULL: all arguments. */
-static void evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
+static bool evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
                      const struct tsl_argument_value *arguments, const uint64_t *some,
                      struct tsl_argument_touch *touches)
 {
@@ -250,20 +250,22 @@ static void evaluate(const struct tsl_footprint *footprint, const struct tsl_win
             touch_all(&touches[access->argument], access, i);
         }
     }
+    const bool within = e && e->steps > 0 && e->n_all_parts + MAX_PARTS <= MAX_ALL_PARTS;
     tsl_evaluation_end(e);
+    return within;
 }
 
-void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
+bool tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
                             const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches)
 {
-    evaluate(footprint, window, arguments, NULL, touches);
+    return evaluate(footprint, window, arguments, NULL, touches);
 }
 
-void tsl_footprint_evaluate_some(const struct tsl_footprint *footprint, const struct tsl_window *window,
+bool tsl_footprint_evaluate_some(const struct tsl_footprint *footprint, const struct tsl_window *window,
                                  const struct tsl_argument_value *arguments, uint64_t some,
                                  struct tsl_argument_touch *touches)
 {
-    evaluate(footprint, window, arguments, &some, touches);
+    return evaluate(footprint, window, arguments, &some, touches);
 }
 
 /* Most sets have a few boxes of the many for which there is room. */

@@ -78,12 +78,12 @@ struct tsl_argument_touch {
  * directions in which they are accessed at all. local_size of the window is set (the size that the launch will really
  * have); where it is 0, what groups decide is unknown. Never fails: what isn't known is unknown. The footprint is
  * valid. Takes 2 KiB of the stack and 1.5 for each level of nodes; a microsecond or some, tens of milliseconds for the
- * worst table of nodes.
+ * worst table of nodes, as there are bounds. False: one of these was met, so the answer depends on what else was asked.
  */
-void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
+bool tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
                             const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches);
 /* The same of the arguments i < 64 of which bit i is set; touches of others stay as they are. */
-void tsl_footprint_evaluate_some(const struct tsl_footprint *footprint, const struct tsl_window *window,
+bool tsl_footprint_evaluate_some(const struct tsl_footprint *footprint, const struct tsl_window *window,
                                  const struct tsl_argument_value *arguments, uint64_t some,
                                  struct tsl_argument_touch *touches);
 void tsl_argument_touch_copy(struct tsl_argument_touch *to, const struct tsl_argument_touch *from);

@@ -206,8 +206,10 @@ static bool is_image(const struct tsl_side *side)
     return side->data && side->data->image;
 }
 
-/* Pieces of one size at equal distances, as slabs' halos are, are a box, and one copy. False: they are none, or two.
- * Boxes of images are of pixels. */
+#define BOX_ROW ((size_t)64 << 10) /* longer pieces take longer than to submit them, and drivers have better ways */
+
+/* Short pieces of one size at equal distances, as slabs' halos are, are a box, and one copy. False: they are none, or
+ * so few that it would save nothing. Boxes of images are of pixels. */
 static bool make_box(const struct tsl_op *op, struct tsl_copy *copy)
 {
     const struct tsl_pieces *pieces = op->pieces;
@@ -222,7 +224,7 @@ static bool make_box(const struct tsl_op *op, struct tsl_copy *copy)
     copy->dst.row_pitch = copy->src.row_pitch = pitch;
     copy->region[0] = size;
     copy->region[1] = pieces->n;
-    return pieces->n > 2;
+    return pieces->n > 2 && size <= BOX_ROW;
 }
 
 /* CL_INVALID_OPERATION: the driver can't, or a side isn't a buffer's memory. */

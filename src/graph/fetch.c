@@ -131,7 +131,9 @@ static cl_int add_run(struct batches *all, uint64_t begin, uint64_t end, unsigne
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (from == all->to) /* Nothing was ever written: what the space holds will do. */
         return CL_SUCCESS;
-    if (all->data->padded || goes_by_parts(from, all->to))
+    const bool spread = from == TSL_SPACE_SPREAD || all->to == TSL_SPACE_SPREAD;
+    if (all->data->padded || goes_by_parts(from, all->to) ||
+        (spread && !tsl_move_is_direct(all->command->graph, all->data, from, all->to)))
         return fetch_run(all->command, all->data, begin, end, from, all->to);
     cl_int error = batch_from(all, from, &batch);
     batch->list[batch->n++] = (struct tsl_range){begin, end};

@@ -32,9 +32,9 @@ struct tsl_window;
 /* A range of a root object's bytes, or several of one size, each stride bytes behind the one before. */
 struct tsl_footing_range {
     uint64_t begin, end; /* of the first */
-    bool overwritten;    /* of a write: all of it is surely written, so the old bytes are of no use */
-    uint64_t more;       /* so many follow; 0: it is one, and the stride says nothing */
     uint64_t stride;     /* end - begin at least */
+    uint32_t more;       /* so many follow; 0: it is one, and the stride says nothing */
+    bool overwritten;    /* of a write: all of it is surely written, so the old bytes are of no use */
 };
 
 /* The i-th of them, from 0 to `more`. */
@@ -88,10 +88,6 @@ unsigned tsl_footing_access(const struct tsl_kernel_facts *facts, cl_uint argume
 
 /* How finely: shares of one launch take slabs, so that they don't meet. Other launches take single ranges. */
 enum tsl_footing_grain { TSL_FOOTING_SINGLE, TSL_FOOTING_SLABS };
-
-/* So many slabs at most has an argument in one direction, of so many bytes on the average at least. Tests change both.
- */
-extern uint64_t tsl_footing_slabs_most, tsl_footing_slabs_large;
 
 /* The ranges of one argument's memory, in bytes of the root. touch NULL: all of it. */
 void tsl_footing_reads(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,

@@ -170,7 +170,7 @@ static cl_int fetch_ranges(struct tsl_command *c, const struct touched *t)
 static void warn_unwritten(const struct arguments *a, cl_uint i, const struct touched *t)
 {
     bool untouched = i < a->facts->n_args && a->facts->args[i].untouched;
-    for (unsigned r = 0; r < t->reads.n && !t->writes.n && !untouched; r++)
+    for (unsigned r = 0; r < t->reads.n && !t->writes.n && !untouched; r++) /* Of slabs the first will do. */
         tsl_valid_warn_unwritten(t->data, t->reads.list[r].begin, t->reads.list[r].end);
 }
 

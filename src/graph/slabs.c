@@ -2,7 +2,8 @@
 
 #include "object/buffer.h"
 
-uint64_t tsl_footing_slabs_most = 1024, tsl_footing_slabs_large = (uint64_t)32 << 10;
+uint32_t tsl_slabs_most = 1024;
+uint64_t tsl_slabs_large = (uint64_t)32 << 10;
 
 /* From a box's first to its last byte. */
 static struct tsl_footing_range hull_of(const struct tsl_byte_box *box)
@@ -16,9 +17,9 @@ static struct tsl_footing_range slabs_of(const struct tsl_byte_box *box)
 {
     bool planes = box->count[1] > 1;
     uint64_t n = box->count[planes], size = planes ? (box->count[0] - 1) * box->stride[0] + box->width : box->width;
-    if (n == 1 || n > tsl_footing_slabs_most || size < tsl_footing_slabs_large)
+    if (n == 1 || n > tsl_slabs_most || size < tsl_slabs_large)
         return hull_of(box);
-    return (struct tsl_footing_range){box->offset, box->offset + size, false, n - 1, box->stride[planes]};
+    return (struct tsl_footing_range){box->offset, box->offset + size, box->stride[planes], (uint32_t)(n - 1), false};
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -55,7 +56,7 @@ static bool join(struct tsl_footing_range *a, const struct tsl_footing_range *b,
     if (width > stride || !is_near(width, width_a, width_b) || !is_near(n, (int64_t)a->more, (int64_t)b->more) ||
         at < (int64_t)begin || at + n * stride + width > (int64_t)end)
         return false;
-    *a = (struct tsl_footing_range){(uint64_t)at, (uint64_t)(at + width), false, (uint64_t)n, a->stride};
+    *a = (struct tsl_footing_range){(uint64_t)at, (uint64_t)(at + width), a->stride, (uint32_t)n, false};
     return true;
 }
 
@@ -75,10 +76,10 @@ static bool are_worth_it(const struct tsl_footing_ranges *ranges)
     for (unsigned i = 0; i < ranges->n; i++) {
         const struct tsl_footing_range *range = &ranges->list[i];
         any |= range->more > 0;
-        n += range->more + 1;
-        size += (range->more + 1) * (range->end - range->begin);
+        n += range->more + 1u;
+        size += (range->more + UINT64_C(1)) * (range->end - range->begin);
     }
-    return any && n <= tsl_footing_slabs_most && size / n >= tsl_footing_slabs_large;
+    return any && n <= tsl_slabs_most && size / n >= tsl_slabs_large;
 }
 
 bool tsl_slabs_of(const struct tsl_byte_set *set, const struct tsl_buffer *buffer, struct tsl_footing_ranges *ranges)

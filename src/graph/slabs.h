@@ -11,6 +11,11 @@
 
 #include "graph/footing.h"
 
+/* So many slabs at most has an argument in one direction, of so many bytes on the average at least. Tests change both.
+ */
+extern uint32_t tsl_slabs_most;
+extern uint64_t tsl_slabs_large;
+
 /* The set's boxes as slabs, and those as ranges that have none, in bytes of the root. False: it has no slabs, or too
  * many, or too small ones; then the ranges say nothing. The set is known. */
 bool tsl_slabs_of(const struct tsl_byte_set *set, const struct tsl_buffer *buffer, struct tsl_footing_ranges *ranges);

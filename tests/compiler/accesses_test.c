@@ -1166,6 +1166,12 @@ static void remembered(void)
     stores(0, 4 * GID(0), 4);
 }
 
+static void turned(void)
+{
+    for (unsigned i = 0; i < 100; i++)
+        reads(3, 4 * i, 4);
+}
+
 static void data_makes_addresses_unknown(void **state)
 {
     static const struct kernel kernels[] = {
@@ -1228,6 +1234,16 @@ static void data_makes_addresses_unknown(void **state)
          remembered,
          {.global = {16}, .local = {4}, .scalars = {[3] = 5}},
          "--r",
+         0},
+        {"kernel void f(global int *o, global int *a, global int *b, global const int *c, int m) {\n"
+         "  global int *p = a, *x = o, *q = b + m;\n"
+         "  if (m < 2) *q = 7;\n"
+         "  #pragma nounroll\n"
+         "  for (int i = 0; i < 100; i++) { if (c[i] > 3) x = p; p = q; }\n"
+         "  *x = 1; }",
+         turned,
+         {.global = {16}, .local = {4}, .scalars = {[4] = 5}},
+         "www",
          0},
         {"kernel void f(global int *o, global int *a, ulong p) { *(global int *)p = 1; }",
          NULL,

@@ -5,13 +5,13 @@
 #include "base/settings.h"
 #include "driver/fake.h"
 #include "graph/chain.h"
-#include "graph/footing.h"
 #include "graph/graph.h"
 #include "graph/join.h"
 #include "graph/lead.h"
 #include "graph/redo.h"
 #include "graph/runs.h"
 #include "graph/schedule.h"
+#include "graph/slabs.h"
 #include "graph/state.h"
 #include "graph/tidy.h"
 #include "graph/touch.h"
@@ -283,8 +283,8 @@ static void make_members(struct sim_world *world)
     tsl_runs_most = 1u << sim_mix(world->options.seed + 11) % 5;
     tsl_runs_large = sim_mix(world->options.seed + 13) % 2 ? 1 : (size_t)64 << 10;
     tsl_runs_far = sim_mix(world->options.seed + 13) % 2 ? 16 : 4096;
-    tsl_footing_slabs_large = sim_mix(world->options.seed + 19) % 4 ? 1 : 4096;
-    tsl_footing_slabs_most = 2u << sim_mix(world->options.seed + 20) % 6;
+    tsl_slabs_large = sim_mix(world->options.seed + 19) % 4 ? 1 : 4096;
+    tsl_slabs_most = 2u << sim_mix(world->options.seed + 20) % 6;
     tsl_chain_window_ns = sim_mix(world->options.seed + 14) % 4 ? 0 : 1e4; /* Tiny windows are chained, too. */
     tsl_touch_parts = 1u << sim_mix(world->options.seed + 12) % 4;
     tsl_touch_tiles = 1u << sim_mix(world->options.seed + 14) % 6;

@@ -493,6 +493,34 @@ static void remember(struct generator *g)
            r);
 }
 
+/* A pointer that goes on to another one in each round, of which some round's was remembered. */
+static void remember_turning(struct generator *g)
+{
+    unsigned of = rk_chance(g, 2), to = rk_chance(g, 2), r = g->n_made++ % 1000, names = g->n_names;
+    int64_t n = rk_least(times(g), 16), size = RANDOM_KERNEL_BYTES / 4;
+    struct value first = rk_fitted(g, rk_index_of(g, of, 4), size), next = rk_fitted(g, rk_index_of(g, to, 4), size);
+    struct value end = bound(g, n);
+    struct text value = stored(g);
+
+    indent(g);
+    rk_put(g, "{ int f%u = 0; global int *r%u, *p%u = (global int *)%c + %s, *q%u = (global int *)%c + %s;\n", r, r, r,
+           'a' + (char)of, first.text, r, 'a' + (char)to, next.text);
+    const char *name = new_name(g, 0, n - 1, true);
+    indent(g);
+    if (rk_chance(g, 2))
+        rk_put(g, "  for (int %s = 0; %s < %s; %s++) {\n", name, name, end.text, name);
+    else
+        rk_put(g, "  for (int %s = 0; %s < %u; %s++) {\n", name, name, 2 + rk_chance(g, (unsigned)n), name);
+    struct text when = remembered_if(g);
+    indent(g);
+    rk_put(g, "    if (%s) { r%u = p%u; f%u = 1; }\n", when.text, r, r, r);
+    g->n_names = names;
+    indent(g);
+    rk_put(g, "    p%u = q%u; }\n", r, r);
+    indent(g);
+    rk_put(g, "  if (f%u) *r%u = (int)(%s); }\n", r, r, value.text);
+}
+
 static void early_return(struct generator *g)
 {
     struct text text = rk_condition(g, 1);
@@ -572,8 +600,10 @@ static void statement(struct generator *g)
         walk(g);
     else if (which < 36)
         g->depth < 2 && rk_chance(g, 2) ? cases(g) : store(g);
+    else if (which >= 40 && (times(g) < 2 || g->n_names + 2 >= MAX_NAMES))
+        store(g);
     else if (which >= 40)
-        times(g) > 1 && g->n_names + 2 < MAX_NAMES ? remember(g) : store(g);
+        rk_chance(g, 3) ? remember(g) : remember_turning(g);
     else if (g->depth > 0 || g->returned || which == 36)
         early_return(g);
     else

@@ -12,7 +12,7 @@
 #include "caught.h"
 #include "footprint_bed.h"
 #include "graph/cut_count.h"
-#include "graph/footing.h"
+#include "graph/slabs.h"
 #include "graph/state.h"
 #include "object/svm.h"
 #include "program/launch.h"
@@ -542,10 +542,10 @@ static void test_halo(void **state)
 /* Items that walk through all planes of a volume: of each plane a share has a slab, and halos of slabs move. */
 static void test_volume(void **state)
 {
-    const uint64_t large = tsl_footing_slabs_large;
+    const uint64_t large = tsl_slabs_large;
 
     (void)state;
-    tsl_footing_slabs_large = 1;
+    tsl_slabs_large = 1;
     begin(2);
     for (unsigned i = 0; i < 8; i++) {
         struct tsl_buffer *last = buffer;
@@ -559,7 +559,7 @@ static void test_volume(void **state)
         buffer = second;
         second = last;
     }
-    tsl_footing_slabs_large = large;
+    tsl_slabs_large = large;
     assert_bytes(0, SIZE, 0);
 }
 

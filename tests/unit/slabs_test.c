@@ -107,18 +107,18 @@ static void few_and_large_ones(void **state)
     (void)state;
     slabs_of(&whole, 1, &are_slabs);
     assert_false(are_slabs);
-    tsl_footing_slabs_large = 21;
+    tsl_slabs_large = 21;
     slabs_of(&box, 1, &are_slabs);
     assert_false(are_slabs);
-    tsl_footing_slabs_large = 20;
-    tsl_footing_slabs_most = 19;
+    tsl_slabs_large = 20;
+    tsl_slabs_most = 19;
     slabs_of(&box, 1, &are_slabs);
     assert_false(are_slabs);
-    tsl_footing_slabs_most = 20;
+    tsl_slabs_most = 20;
     slabs_of(&box, 1, &are_slabs);
     assert_true(are_slabs);
-    tsl_footing_slabs_most = 1024;
-    tsl_footing_slabs_large = 1;
+    tsl_slabs_most = 1024;
+    tsl_slabs_large = 1;
 }
 
 /* ---- By chance --------------------------------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ static void slabs_cover_the_set(void **state)
         }
         for (size_t i = 0; i < SIZE; i++)
             assert_true(claimed[i] || !set[i]);
-        assert_true(!are_slabs || count <= tsl_footing_slabs_most);
+        assert_true(!are_slabs || count <= tsl_slabs_most);
         n_slabs += are_slabs;
         n_joined += are_slabs && ranges.n < n;
     }
@@ -243,6 +243,6 @@ int main(void)
         cmocka_unit_test(ranges_meet_as_their_bytes),
     };
 
-    tsl_footing_slabs_large = 1;
+    tsl_slabs_large = 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

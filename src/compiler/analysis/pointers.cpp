@@ -19,6 +19,14 @@ constexpr size_t most_places = 8;
 
 } // namespace
 
+/* Is the place, anywhere in its root in an earlier iteration, among these already? */
+static bool is_known(const std::vector<Place> &among, const Place &place)
+{
+    return place.earlier && llvm::any_of(among, [&](const Place &other) {
+               return other.earlier && other.root == place.root && other.offset == no_node;
+           });
+}
+
 /* What is told of a launch is no memory of the program's. */
 bool is_of_launch(const llvm::Value *pointer)
 {
@@ -73,7 +81,8 @@ bool Accesses::place_in_loop(llvm::PHINode &phi, const Place &so_far, std::vecto
 
     if (!loop || loop->getHeader() != phi.getParent())
         return false;
-    known = scope && loop->contains(scope) ? evolution.getSCEV(&phi) : evolution.getSCEVAtScope(&phi, scope);
+    known = so_far.earlier || (scope && loop->contains(scope)) ? evolution.getSCEV(&phi)
+                                                               : evolution.getSCEVAtScope(&phi, scope);
     if (llvm::isa<llvm::SCEVUnknown>(known) || llvm::isa<llvm::SCEVCouldNotCompute>(known))
         return false;
     base = evolution.getPointerBase(known);
@@ -103,6 +112,7 @@ void Accesses::places_of_phi(llvm::PHINode &phi, const Place &so_far, std::vecto
         if (carried) {
             place.offset = no_node;
             place.why = "a pointer changes from one iteration of a loop to the next, not by a fixed step";
+            place.guards = {};
             place.guards.exact = false;
             place.earlier = true;
         } else if (!place.earlier)
@@ -156,10 +166,12 @@ void Accesses::places(llvm::Value *pointer, const Place &so_far, std::vector<Pla
         if (!visited.insert(here).second)
             return; /* round a loop: it is one of the others, somewhere in them */
         places_of_instruction(*at, so_far, result, visited);
-        visited.erase(here);
+        if (!so_far.earlier) /* Those are the same on whatever way one comes there. */
+            visited.erase(here);
     } else if (llvm::isa<llvm::Argument>(pointer) || llvm::isa<llvm::GlobalVariable>(pointer)) {
         place.root = pointer;
-        result.push_back(place);
+        if (!is_known(result, place))
+            result.push_back(place);
     } else if (auto *constant = llvm::dyn_cast<llvm::ConstantExpr>(pointer)) {
         if (constant->isCast() && constant->getOperand(0)->getType()->isPointerTy())
             places(constant->getOperand(0), so_far, result, visited);
