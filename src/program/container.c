@@ -8,7 +8,7 @@
 
 static const char magic[8] = "TSLAPROG";
 
-#define VERSION       2u  /* 1: footprints could lack bytes of pointers that a loop had chosen */
+#define VERSION       2u  /* 1: footprints could lack bytes */
 #define COUNT_OFFSET  12u /* where the number of entries stands */
 #define SUM_OFFSET    16u
 #define BODY_OFFSET   24u

@@ -1172,6 +1172,11 @@ static void turned(void)
         reads(3, 4 * i, 4);
 }
 
+static void perhaps(void)
+{
+    may_store(0, 4 * GID(0), 4);
+}
+
 static void data_makes_addresses_unknown(void **state)
 {
     static const struct kernel kernels[] = {
@@ -1244,6 +1249,26 @@ static void data_makes_addresses_unknown(void **state)
          turned,
          {.global = {16}, .local = {4}, .scalars = {[4] = 5}},
          "www",
+         0},
+        {"kernel void f(global int *o, global int *s, int n, int m, int k) {\n"
+         "  global int *p = n & 1 ? &s[m] : (global int *)0;\n"
+         "  if (p == &s[k]) o[get_global_id(0)] = 1; }",
+         perhaps,
+         {.global = {16}, .local = {4}, .scalars = {[2] = 2, [3] = 5, [4] = 5}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global int *s, int n, int m, int k) {\n"
+         "  global int *p = n & 1 ? &s[m] : (global int *)0;\n"
+         "  if (p != &s[k]) o[get_global_id(0)] = 1; }",
+         perhaps,
+         {.global = {16}, .local = {4}, .scalars = {[2] = 2, [3] = 5, [4] = 5}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, int n, int m, int k) { int2 v = ((int2)(n, m) & 15) + 1;\n"
+         "  v[k & 1] = 50; o[v.x] = 1; }",
+         NULL,
+         {.global = {16}, .local = {4}, .scalars = {[1] = 3, [2] = 5, [3] = 0}},
+         "w",
          0},
         {"kernel void f(global int *o, global int *a, ulong p) { *(global int *)p = 1; }",
          NULL,

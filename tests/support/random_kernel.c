@@ -521,6 +521,42 @@ static void remember_turning(struct generator *g)
     rk_put(g, "  if (f%u) *r%u = (int)(%s); }\n", r, r, value.text);
 }
 
+/* An index is an element of a vector, of which another one, or that one, is set by number. */
+static void set_element(struct generator *g)
+{
+    unsigned of = rk_chance(g, 2), v = g->n_made++ % 1000;
+    struct value one = rk_index_of(g, of, 4), two = rk_expression(g, 1), set = rk_expression(g, 1),
+                 which = rk_expression(g, 1);
+    struct text value = stored(g);
+    struct value index = rk_make(rk_least(one.low, rk_least(two.low, set.low)),
+                                 rk_most(one.high, rk_most(two.high, set.high)), "v%u.%c", v, "xy"[rk_chance(g, 2)]);
+
+    index = rk_fitted(g, index, RANDOM_KERNEL_BYTES / 4);
+    indent(g);
+    rk_put(g, "{ int2 v%u = (int2)(%s, %s) + 0 * (int2)(lid); v%u[%s & 1] = %s;\n", v, one.text, two.text, v,
+           which.text, set.text);
+    indent(g);
+    rk_put(g, "  ((global int *)%c)[%s] = (int)(%s); }\n", 'a' + (char)of, index.text, value.text);
+}
+
+/* A pointer that may be null decides. */
+static void compare_pointers(struct generator *g)
+{
+    unsigned of = rk_chance(g, 2), p = g->n_made++ % 1000;
+    int64_t size = RANDOM_KERNEL_BYTES / 4;
+    struct value one = rk_fitted(g, rk_index_of(g, of, 4), size), other = rk_fitted(g, rk_index_of(g, of, 4), size);
+    struct text when = rk_condition(g, 1);
+
+    indent(g);
+    rk_put(g, "{ global int *p%u = (%s) ? (global int *)%c + %s : (global int *)0;\n", p, when.text, 'a' + (char)of,
+           one.text);
+    indent(g);
+    rk_put(g, "  if (p%u %s (global int *)%c + %s) {\n", p, rk_chance(g, 2) ? "==" : "!=", 'a' + (char)of, other.text);
+    block(g);
+    indent(g);
+    rk_put(g, "} }\n");
+}
+
 static void early_return(struct generator *g)
 {
     struct text text = rk_condition(g, 1);
@@ -581,7 +617,7 @@ static void cases(struct generator *g)
 
 static void statement(struct generator *g)
 {
-    unsigned which = rk_chance(g, 42);
+    unsigned which = rk_chance(g, 44);
 
     if (g->images && rk_chance(g, 3) == 0) {
         g->n_statements++;
@@ -600,6 +636,10 @@ static void statement(struct generator *g)
         walk(g);
     else if (which < 36)
         g->depth < 2 && rk_chance(g, 2) ? cases(g) : store(g);
+    else if (which == 43)
+        set_element(g);
+    else if (which == 42)
+        g->depth < 3 ? compare_pointers(g) : store(g);
     else if (which >= 40 && (times(g) < 2 || g->n_names + 2 >= MAX_NAMES))
         store(g);
     else if (which >= 40)

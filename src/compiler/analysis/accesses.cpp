@@ -290,6 +290,8 @@ void Accesses::visit_image(llvm::CallInst &at, bool stores)
             continue;
         access.argument = argument->getArgNo();
         under.exact &= place.guards.exact;
+        for (uint32_t guard : place.guards.all)
+            require(under, guard);
         access.why = "pixels are read by floating-point coordinates";
         if (at.getArgOperand(1)->getType()->isIntegerTy(32) && at.getArgOperand(2)->getType()->isIntegerTy(32)) {
             const char *type = facts.args[access.argument].type_name;

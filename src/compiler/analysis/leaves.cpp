@@ -148,16 +148,20 @@ bool Accesses::from_other(llvm::Value *&vector, unsigned &i)
     if (auto *inserted = llvm::dyn_cast<llvm::InsertElementInst>(vector)) {
         auto *index = llvm::dyn_cast<llvm::ConstantInt>(inserted->getOperand(2));
 
+        if (!index || index->getZExtValue() == i)
+            return false;
         vector = inserted->getOperand(0);
-        return index && index->getZExtValue() != i;
+        return true;
     }
     if (auto *shuffled = llvm::dyn_cast<llvm::ShuffleVectorInst>(vector)) {
         int from = shuffled->getMaskValue(i);
         auto n = (int)llvm::cast<llvm::FixedVectorType>(shuffled->getOperand(0)->getType())->getNumElements();
 
+        if (from < 0)
+            return false;
         vector = shuffled->getOperand(from < n ? 0 : 1);
         i = (unsigned)(from < n ? from : from - n);
-        return from >= 0;
+        return true;
     }
     return false;
 }

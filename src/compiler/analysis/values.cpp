@@ -281,6 +281,12 @@ uint32_t Accesses::compare(llvm::CmpInst::Predicate predicate, uint32_t a, uint3
     }
 }
 
+/* Else it may be null, or point at memory that is no argument's. */
+static bool is_always(const Place &place)
+{
+    return place.guards.exact && place.guards.all.empty();
+}
+
 /* Pointers into one argument compare as what is added to it. */
 uint32_t Accesses::of_pointers(llvm::ICmpInst &at)
 {
@@ -291,7 +297,7 @@ uint32_t Accesses::of_pointers(llvm::ICmpInst &at)
     places(at.getOperand(0), start, a, seen_a);
     places(at.getOperand(1), start, b, seen_b);
     if (a.size() != 1 || b.size() != 1 || !a[0].root || a[0].root != b[0].root || a[0].offset == no_node ||
-        b[0].offset == no_node || !a[0].guards.exact || !b[0].guards.exact)
+        b[0].offset == no_node || !is_always(a[0]) || !is_always(b[0]))
         return not_known(&at, "pointers are compared");
     return compare(at.isUnsigned() ? at.getSignedPredicate() : at.getPredicate(), a[0].offset, b[0].offset);
 }
