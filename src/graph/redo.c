@@ -44,6 +44,7 @@ struct range {
     uint64_t begin, end;
     unsigned space;
     unsigned share;
+    uint64_t reach; /* of an ordered list: the furthest end of those up to this one in the same object */
 };
 
 struct ranges {
@@ -76,14 +77,59 @@ static void take(void *arg, struct tsl_data *data, unsigned space, const struct 
 {
     const struct looking *l = arg;
     struct ranges *to = written ? l->writes : l->needs;
-    const struct range found = {data, range->begin, range->end, space, l->share};
+    const struct range found = {data, range->begin, range->end, space, l->share, 0};
     if (to)
         add(to, &found);
 }
 
-static bool meet(const struct range *a, const struct range *b)
+static int compare(const void *one, const void *other)
 {
-    return a->data == b->data && a->begin < b->end && b->begin < a->end;
+    const struct range *a = one, *b = other;
+    uintptr_t in = (uintptr_t)a->data, in_other = (uintptr_t)b->data;
+    if (in != in_other)
+        return in < in_other ? -1 : 1;
+    return a->begin == b->begin ? 0 : a->begin < b->begin ? -1 : 1;
+}
+
+/* By object and place: shares that have a part of each plane of a volume claim a thousand ranges each. */
+static void put_in_order(struct ranges *ranges)
+{
+    if (ranges->n)
+        qsort(ranges->list, ranges->n, sizeof(*ranges->list), compare);
+    for (unsigned i = 0; i < ranges->n; i++) {
+        struct range *one = &ranges->list[i];
+        const struct range *before = i && one[-1].data == one->data ? &one[-1] : one;
+        one->reach = before != one && before->reach > one->end ? before->reach : one->end;
+    }
+}
+
+/* How many of an ordered list begin before the range's end, in its object or in those before. */
+static unsigned count_before(const struct ranges *ordered, const struct range *range)
+{
+    const struct range end = {.data = range->data, .begin = range->end};
+    unsigned low = 0, high = ordered->n;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (compare(&ordered->list[middle], &end) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The next of those that meet the range, the last one first; *left: what count_before says at first. NULL: none is
+ * left. */
+static const struct range *next_meeting(const struct ranges *ordered, const struct range *range, unsigned *left)
+{
+    while (*left > 0) {
+        const struct range *one = &ordered->list[--*left];
+        if (one->data != range->data || one->reach <= range->begin)
+            return NULL;
+        if (one->end > range->begin)
+            return one;
+    }
+    return NULL;
 }
 
 /* ---- May it be done there? --------------------------------------------------------------------------------------- */
@@ -116,16 +162,20 @@ static bool look(struct again *a)
         l = (struct looking){NULL, &a->claimed, s};
         tsl_plan_kernel_look(c, tsl_command_share(c, s), take, &l);
     }
+    put_in_order(&a->claimed);
     return !a->needs.failed && !a->writes.failed && !a->claimed.failed;
 }
 
 /* What the share writes there no other one may write. */
 static bool writes_apart(struct again *a)
 {
-    for (unsigned i = 0; i < a->writes.n; i++)
-        for (unsigned k = 0; k < a->claimed.n; k++)
-            if (a->claimed.list[k].share != a->failed->share && meet(&a->writes.list[i], &a->claimed.list[k]))
+    for (unsigned i = 0; i < a->writes.n; i++) {
+        unsigned left = count_before(&a->claimed, &a->writes.list[i]);
+        const struct range *claimed;
+        while ((claimed = next_meeting(&a->claimed, &a->writes.list[i], &left)))
+            if (claimed->share != a->failed->share)
                 return refuse(a, "elsewhere it may write what another share writes");
+    }
     return true;
 }
 
@@ -163,8 +213,9 @@ static bool is_awaited_on_host(const struct again *a, const struct range *part)
 
 static bool is_good(struct again *a, const struct range *need, const struct tsl_tile *tile)
 {
-    const struct range part = {need->data, tile->begin > need->begin ? tile->begin : need->begin,
-                               tile->end < need->end ? tile->end : need->end, 0, 0};
+    const struct range part = {.data = need->data,
+                               .begin = tile->begin > need->begin ? tile->begin : need->begin,
+                               .end = tile->end < need->end ? tile->end : need->end};
     tsl_spaces good = living(a->command->graph, tile->valid), used = good;
     tsl_spaces_add(&used, need->space);
     if (is_awaited(a, tile, used) || (tsl_spaces_has(used, TSL_SPACE_HOST) && is_awaited_on_host(a, &part)))
@@ -173,8 +224,10 @@ static bool is_good(struct again *a, const struct range *need, const struct tsl_
         return true; /* Never written. */
     if (tsl_spaces_is_empty(good) || tsl_spaces_has(tile->valid, TSL_SPACE_LOST))
         return refuse(a, "what it needs was on lost members alone");
-    for (unsigned k = 0; k < a->claimed.n; k++)
-        if (tsl_spaces_has(good, a->claimed.list[k].space) && meet(&part, &a->claimed.list[k]))
+    unsigned left = count_before(&a->claimed, &part);
+    const struct range *claimed;
+    while ((claimed = next_meeting(&a->claimed, &part, &left)))
+        if (tsl_spaces_has(good, claimed->space))
             return refuse(a, "a share may have written what it needs");
     return true;
 }
