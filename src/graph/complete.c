@@ -337,15 +337,35 @@ static unsigned unmet_like(const struct tsl_op *op, const struct tsl_edge *edge)
     return n;
 }
 
+/* So much of what the command has undone is over with the operation: it may be the command's own, and the command may
+ * wait for it. */
+static unsigned undone_with(const struct tsl_op *op, const struct tsl_command *c)
+{
+    const struct tsl_edge like = {.to_command = (struct tsl_command *)(uintptr_t)c};
+    return (op->state != TSL_OP_DONE && op->command == c) + unmet_like(op, &like);
+}
+
+/* Has the command undone what is neither over with the operation nor with those of which it was told? */
+static bool has_more_undone(const struct tsl_op *op, const struct tsl_command *c)
+{
+    unsigned n_told = undone_with(op, c);
+    const struct tsl_op *told;
+    STAILQ_FOREACH(told, &op->port->graph->signalled, ready)
+    n_told += undone_with(told, c);
+    return c->n_undone > n_told;
+}
+
 /* Does what the edge leads to come after something else, too, whose end nobody has told yet? Whoever notices that end
  * handles all notes. */
 static bool waits_for_others(const struct tsl_op *op, const struct tsl_edge *edge)
 {
-    unsigned n = edge->to ? edge->to->n_unmet : edge->to_command->n_undone, n_told = unmet_like(op, edge);
+    if (!edge->to)
+        return has_more_undone(op, edge->to_command);
+    unsigned n_told = unmet_like(op, edge);
     const struct tsl_op *told;
     STAILQ_FOREACH(told, &op->port->graph->signalled, ready)
     n_told += unmet_like(told, edge);
-    return n > n_told;
+    return edge->to->n_unmet > n_told;
 }
 
 static bool has_room_for_notes(const struct tsl_graph *graph)
@@ -386,7 +406,7 @@ static bool opens_nothing(const struct tsl_op *op)
     if (op->state == TSL_OP_DONE)
         return op->port->graph->n_under_way > 0;
     if (op->port->graph->memory_order ||
-        !(op->move ? op->command->n_undone > 1 : is_plain_launch(op) && is_unseen(op->command)))
+        !(op->move ? has_more_undone(op, op->command) : is_plain_launch(op) && is_unseen(op->command)))
         return false;
     for (unsigned i = 0; i < op->out.n; i++) {
         const struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
