@@ -71,8 +71,8 @@ fault(late_failure graph/complete.c
     [[status = (op->unfenced || BROKEN) && !lost ?]]
     "an earlier operation that isn't told to have ended is taken for complete, and may have failed")
 fault(lost_note graph/complete.c
-    [[return n > n_told;]]
-    [[return n > n_told || BROKEN;]]
+    [[return edge->to->n_unmet > n_told;]]
+    [[return edge->to->n_unmet > n_told || BROKEN;]]
     "an end that opens something is told to nobody")
 fault(early_gate graph/submit_waits.c
     [[        else
@@ -339,8 +339,8 @@ fault(silent_failure graph/enqueue.c
     [[    if (error == queue->pending_error || (!error && !map && !BROKEN))]]
     "blocking calls tell of nothing but their own failure")
 fault(redo_stale_input graph/redo.c
-    [[        if (tsl_spaces_has(good, a->claimed.list[k].space) && meet(&part, &a->claimed.list[k]))]]
-    [[        if (!BROKEN && tsl_spaces_has(good, a->claimed.list[k].space) && meet(&part, &a->claimed.list[k]))]]
+    [[        if (tsl_spaces_has(good, claimed->space))]]
+    [[        if (!BROKEN && tsl_spaces_has(good, claimed->space))]]
     "a share is done again with what it has changed itself")
 fault(redo_twice graph/redo.c
     [[    tsl_plan_kernel_again(c, s);
