@@ -40,29 +40,22 @@ static void assert_range(const struct tsl_footing_range *range, uint64_t begin, 
     assert_false(range->overwritten);
 }
 
-/* Rows of 8 of 10 bytes, four in each of twenty planes of 100. */
-static void planes_from_first_to_last_byte(void **state)
+static void assert_slabs(const struct tsl_byte_box *box, uint64_t begin, uint64_t end, uint64_t n, uint64_t stride)
 {
-    const struct tsl_byte_box box = {1, 8, {10, 100}, {4, 20}};
     bool are_slabs;
-    struct tsl_footing_ranges ranges = slabs_of(&box, 1, &are_slabs);
+    struct tsl_footing_ranges ranges = slabs_of(box, 1, &are_slabs);
 
-    (void)state;
     assert_true(are_slabs);
     assert_int_equal(ranges.n, 1);
-    assert_range(&ranges.list[0], 1, 39, 20, 100);
+    assert_range(&ranges.list[0], begin, end, n, stride);
 }
 
-static void rows_of_one_plane(void **state)
+/* Rows of 8 of 10 bytes, four in each of twenty planes of 100: from the first to the last byte. And twenty rows. */
+static void planes_and_rows_have_slabs(void **state)
 {
-    const struct tsl_byte_box box = {30, 20, {100, 0}, {20, 1}};
-    bool are_slabs;
-    struct tsl_footing_ranges ranges = slabs_of(&box, 1, &are_slabs);
-
     (void)state;
-    assert_true(are_slabs);
-    assert_int_equal(ranges.n, 1);
-    assert_range(&ranges.list[0], 30, 50, 20, 100);
+    assert_slabs(&(struct tsl_byte_box){1, 8, {10, 100}, {4, 20}}, 1, 39, 20, 100);
+    assert_slabs(&(struct tsl_byte_box){30, 20, {100, 0}, {20, 1}}, 30, 50, 20, 100);
 }
 
 /* What a stencil reads: a row more on either side of its own planes, and the planes before and behind. */
@@ -234,13 +227,9 @@ static void ranges_meet_as_their_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_from_first_to_last_byte),
-        cmocka_unit_test(rows_of_one_plane),
-        cmocka_unit_test(neighbours_are_one),
-        cmocka_unit_test(none_leaves_the_memory),
-        cmocka_unit_test(few_and_large_ones),
-        cmocka_unit_test(slabs_cover_the_set),
-        cmocka_unit_test(ranges_meet_as_their_bytes),
+        cmocka_unit_test(planes_and_rows_have_slabs), cmocka_unit_test(neighbours_are_one),
+        cmocka_unit_test(none_leaves_the_memory),     cmocka_unit_test(few_and_large_ones),
+        cmocka_unit_test(slabs_cover_the_set),        cmocka_unit_test(ranges_meet_as_their_bytes),
     };
 
     tsl_slabs_large = 1;
